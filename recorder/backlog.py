@@ -19,11 +19,8 @@ class Batch(NamedTuple):
     """Rows that are ready to be written.
 
     Attributes:
-        rows: They; a batch without rows only says until when everything has come.
-        since_s: Since when the first has waited (monotonic).
-        size: How many bytes they took.
-        complete_until_ns: Everything that happened before is in this batch or came before it; 0 where that
-            is not said.
+        complete_until_ns: Everything that happened before is in this batch or came before it; 0 where that is
+            not said.
     """
 
     rows: Sequence[schema.Row]
@@ -51,11 +48,7 @@ class Drained:
     """The events and flushes taken from the queue for one commit.
 
     Attributes:
-        items: What there is to write.
-        flushes: Who waits for it.
-        events: How many events the items are, those in batches included.
         since_s: Since when the first of the batches has waited (monotonic); infinity without batches.
-        emptied: Whether nothing was left.
         complete_until_ns: The greatest of the batches'; 0 without any.
     """
 
@@ -110,19 +103,11 @@ class Backlog:
         self._queue.put(batch)
 
     def take(self, patience_s: float) -> Item:
-        """Take the first entry, waiting while the queue is empty.
-
-        Raises:
-            queue.Empty: None has come for so long.
-        """
+        """Take the first entry, waiting while the queue is empty; raise `queue.Empty` after the timeout."""
         return self._counted(self._queue.get(timeout=patience_s))
 
     def take_at_once(self) -> Item:
-        """Take the first.
-
-        Raises:
-            queue.Empty: There is none.
-        """
+        """Take the first entry, or raise `queue.Empty`."""
         return self._counted(self._queue.get_nowait())
 
     def take_with(self, first: Item, most_events: int, most_bytes: int) -> Drained:

@@ -50,12 +50,6 @@ def require_types(
 ) -> None:
     """Check the type of each value of a log.
 
-    Args:
-        connection: The log, open for reading.
-        log: Its path, for messages.
-        after_seq: The number of the last event that has been checked before.
-        but_requests: Whether to leave out the events of requests, which are most.
-
     Raises:
         LogError: A value has the wrong type.
         sqlite3.Error: The file is damaged.

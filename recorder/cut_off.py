@@ -46,16 +46,7 @@ _INSERT: Final = (
 
 
 def end_cut_off(path: Path, *, error: str, message: str, reason: str) -> int:
-    """End a log at its last sign of life; leave an ended log unchanged.
-
-    Args:
-        path: The log, which no process writes any more.
-        error: What its open requests fail with.
-        message: That in words.
-        reason: Why the session ended.
-
-    Returns:
-        How many requests were open.
+    """End a log at its last sign of life; leave an ended log unchanged. Return the number of open requests.
 
     Raises:
         BeingWrittenError: A process writes it.

@@ -56,11 +56,7 @@ def no_run_in(folder: Path) -> str:
 
 
 def require_own_files(path: Path) -> None:
-    """Check that each file of a log has one name, so that writes affect no other file.
-
-    Raises:
-        NotALogError: One is also known by another name.
-    """
+    """Check that each file of a log has one name, so that writes affect no other file."""
     for file in (path, *_companions(path.resolve())):
         if file.exists() and file.stat().st_nlink > 1:
             raise NotALogError(
@@ -118,11 +114,7 @@ def require_plain_tables(connection: sqlite3.Connection, path: Path) -> None:
 
 
 class Presence:
-    """The files of a log, which must stay in place and must not shrink while the log is written.
-
-    Args:
-        log: The log; with it goes what SQLite has not folded into it yet.
-    """
+    """The files of a log, which must stay in place and must not shrink while the log is written."""
 
     def __init__(self, log: Path) -> None:
         self._wal = log.with_name(log.name + WAL_SUFFIX)
@@ -148,11 +140,7 @@ class Presence:
             self._seen[path] = current
 
     def require_whole(self) -> None:
-        """Check the files again, including a truncation during the write of a batch.
-
-        Raises:
-            LogGoneError, LogCutError: As for `require`.
-        """
+        """Check the files again, including a truncation during the write of a batch."""
         self.require()
         if self._seen[self._wal] is not None and has_hole(self._wal):
             raise LogCutError(f"{self._wal.name} was cut short while it was written to")

@@ -9,12 +9,7 @@ from typing import Final, Self
 
 
 class AnswerEnding(StrEnum):
-    """How an answer ended.
-
-    Attributes:
-        meaning: The ending, in a few words.
-        reasons: The finish reasons with this meaning, in lower case.
-    """
+    """How an answer ended."""
 
     meaning: str
     reasons: tuple[str, ...]

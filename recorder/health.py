@@ -19,12 +19,7 @@ class WriterHealth:
     """The writer's own health figures.
 
     Attributes:
-        events: Events written so far.
-        commits: Transactions committed so far.
         lost: Events that could not be written. Anything but 0 invalidates a run.
-        high_water: The most events that ever waited in the queue.
-        high_water_bytes: The most bytes likewise, of what came from other processes.
-        slowest_commit_ms: The longest a batch took from its insertion to the end of its commit.
         longest_wait_ms: The longest that an event can have waited for the end of its commit: a `kill -9`
             loses nothing that is older than this.
     """

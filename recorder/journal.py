@@ -125,11 +125,7 @@ _FOLDED: Final = struct.Struct("=96xI")
 
 
 def has_hole(path: Path) -> bool:
-    """Tell whether a file was cut and written on: SQLite writes one without a gap.
-
-    Raises:
-        OSError: It cannot be read.
-    """
+    """Tell whether a file was cut and written on: SQLite writes one without a gap."""
     fd = os.open(path, os.O_RDONLY)
     try:
         size = os.fstat(fd).st_size

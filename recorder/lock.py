@@ -112,7 +112,6 @@ class Active:
     Attributes:
         LIVE: The recorder of this process; None without one.
         CLAIM: Held while that changes, or while its writer is started.
-        session: What the recorder records.
     """
 
     LIVE: ClassVar[Self | None] = None
@@ -120,11 +119,7 @@ class Active:
     session: Session
 
     def claim(self) -> None:
-        """Become the recorder of this process.
-
-        Raises:
-            AlreadyRecordingError: It has another one.
-        """
+        """Become the recorder of this process, or raise `AlreadyRecordingError`."""
         kind = type(self)
         with kind.CLAIM:
             live = kind.LIVE

@@ -25,11 +25,6 @@ if TYPE_CHECKING:
 class Appender:
     """Exclusive access to the log, on the writer's thread.
 
-    Args:
-        path: The log.
-        health: Is kept up to date.
-        on_failure: Called once, when the log cannot be written any more.
-
     Attributes:
         failure: Why the log cannot be written any more, and how many events are not in it.
         writing: What is being written; None while nothing is.

@@ -59,12 +59,6 @@ class _Keys(NamedTuple):
 def checked(ev_type: Any, at_ns: Any, sample_uuid: Any, data: Any) -> EventType:
     """Check that an event can be written, and that the reporter can read the payload.
 
-    Args:
-        ev_type: What happened: an `EventType`, a `SessionEvent`, a `SampleEvent` or a code.
-        at_ns: When.
-        sample_uuid: The request.
-        data: The payload. Keys that are not of `recorder.payloads` are not checked.
-
     Returns:
         What happened.
 

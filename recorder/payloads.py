@@ -358,7 +358,8 @@ def arrivals(sent_ns: int, arrivals_ns: Iterable[int]) -> Arrivals:
         arrivals_ns: The arrival of each chunk with a token, in order, in ns of CLOCK_MONOTONIC.
 
     Returns:
-        The first and the last token, the number of chunks, and the gaps as `recorder.schema` defines them;
+        The first and the last token, the number of chunks, and the gaps as `recorder.schema` defines
+        them;
         only the number where none arrived.
 
     Raises:

@@ -79,11 +79,7 @@ Row = tuple[int, int, str | None, str | None, str | None, bytes | None]
 
 
 def encode(value: Any) -> str:
-    """Encode a payload as JSON text.
-
-    Raises:
-        TypeError: orjson knows no JSON for a part of it.
-    """
+    """Encode a payload as JSON text, or raise TypeError."""
     try:
         return orjson.dumps(value).decode()
     except TypeError:

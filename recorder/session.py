@@ -49,15 +49,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """The known facts of the earlier segments.
-
-    Attributes:
-        started_at_ns: As of the last of them.
-        started_wall_ns: Likewise.
-        boot_id: Likewise.
-        shift_ns: Of the last of them.
-        last_ns: The latest time in the log, on the last one's own clock.
-    """
+    """The known facts of the earlier segments."""
 
     started_at_ns: int
     started_wall_ns: int

@@ -47,12 +47,7 @@ def node_name(number: int) -> str:
 
 
 def shard_folder(shards: Path, node: str) -> Path:
-    """The folder of a node's shard.
-
-    Args:
-        shards: The folder of all shards: `RUN/shards`, or `shards_path` of the coordinator's environment.
-        node: The node's name.
-    """
+    """The folder of a node's shard."""
     return shards / node
 
 
@@ -62,12 +57,7 @@ def shard_log(shards: Path, node: str) -> Path:
 
 
 def coordinator_environment(nodes: Sequence[Mapping[str, Any]], path: Path | str | None) -> dict[str, Any]:
-    """The further environment facts of a coordinator's log.
-
-    Args:
-        nodes: The facts of each node that the run began with; `shard` is its name.
-        path: Where shards lie, if not in the run's folder: a folder, or an address in an object store.
-    """
+    """The further environment facts of a coordinator's log."""
     return {"kind": COORDINATOR, "shards": list(nodes), "shards_path": None if path is None else str(path)}
 
 

@@ -102,14 +102,9 @@ class Store:
     def reopen(cls, path: Path, segment: Session, after_seq: int | None = None) -> Store:
         """Continue a log without a writer: begin the next segment.
 
-        Args:
-            path: The log.
-            segment: The clocks and the environment of the new segment; the rest is that of the first.
-            after_seq: The last event that the caller knows of, where it matters that there is none after it.
-
         Raises:
-            NotALogError, NewerLogError: As for `verify`; or it is a link, has another name
-                elsewhere, or says nothing of its segments.
+            NotALogError, NewerLogError: As for `verify`; or it is a link, has another name elsewhere, or says
+                nothing of its segments.
             OldLogError: An earlier version wrote it.
             LogNotMadeError: It cannot be written to.
             BeingWrittenError: Another process writes it, or has continued it since `after_seq`.
@@ -142,10 +137,6 @@ class Store:
     def append(self, rows: Sequence[schema.Row], beat: Heartbeat | None = None) -> None:
         """Append rows in one transaction: on return all rows are committed.
 
-        Args:
-            rows: They; there may be none.
-            beat: What is true of the log once they are in it.
-
         Raises:
             sqlite3.Error: The disk is full or the file is gone; none of the rows is in the log.
         """
@@ -172,9 +163,6 @@ class Store:
 
         While another process reads the log that is not possible. Readers take moments; one that takes longer
         is not waited for: then the log stays as it is, and is as good.
-
-        Args:
-            fold: Not where the log cannot be written any more.
         """
         try:
             if fold:
@@ -192,10 +180,6 @@ class Store:
         SQLite would fold what is left of the write-ahead log into the file, which then is a mixture of two
         states; or remove by its name what belongs to another log, which lies there now. It does neither while
         another process has the log open, and a connection that may only read does neither.
-
-        Args:
-            cut: Whether they are still this log's, but were cut short: then what is left of them is made fit
-                to be read.
         """
         with ExitStack() as closing:
             closing.callback(self._hold.release)

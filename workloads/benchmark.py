@@ -56,8 +56,10 @@ def dataset(
         ids: The only questions of each task, by the benchmark's names of them; empty takes all.
 
     Returns:
-        The questions and the facts of the tasks; `questions[i].sample` is `samples[i]`, with the tag `task`.
-        The checksum is over what is asked and what it is compared with, so that it is the same wherever the
+        The questions and the facts of the tasks; `questions[i].sample` is `samples[i]`, with the tag
+        `task`.
+        The checksum is over what is asked and what it is compared with, so that it is the same wherever
+        the
         same data comes from.
 
     Raises:

@@ -32,9 +32,7 @@ class CachedFiles:
     """A folder of files that were fetched.
 
     Attributes:
-        folder: Where they are.
         files: The SHA-256 of each in hexadecimal, by its path in the folder; at least one.
-        revision: The commit that they are of, where the publisher says.
     """
 
     folder: Path
@@ -43,31 +41,19 @@ class CachedFiles:
 
 
 def folder_of(key: str) -> Path:
-    """The folder of a key, existing or not.
-
-    Raises:
-        RuntimeError: The user has no home.
-    """
+    """The folder of a key, existing or not; RuntimeError for a user without a home."""
     if cache := os.environ.get(VARIABLE):
         return Path(cache).expanduser() / key
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "loadgen" / "data" / key
 
 
 def use_cache(folder: str) -> None:
-    """Store fetched data in a folder from now on, in this process and in child processes.
-
-    Args:
-        folder: Where; it is made when something is kept.
-    """
+    """Store fetched data in a folder from now on, in this process and in child processes."""
     os.environ[VARIABLE] = str(Path(folder).expanduser().absolute())
 
 
 def stored(folder: Path) -> CachedFiles | None:
-    """The files of a cache folder; None for a missing folder.
-
-    Raises:
-        SourceError: It has no manifest that can be read.
-    """
+    """The files of a cache folder, None for a missing one; raise `SourceError` for a bad manifest."""
     try:
         manifest = orjson.loads((folder / _MANIFEST).read_bytes())
         return CachedFiles(folder, dict(manifest["files"]), manifest["revision"])

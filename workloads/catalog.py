@@ -97,24 +97,14 @@ def _loaded(name: str) -> Workload:
 
 
 def run_elsewhere(name: str, task: str | None) -> str | None:
-    """The format of the harness's results that a benchmark's name means; None for another name.
-
-    Args:
-        name: The name, which may be misspelt or have a version at its end.
-        task: The task whose name is near, if any: it is meant unless the format's name is the same.
-    """
+    """The format of the harness's results that a benchmark's name means; None for another name."""
     harnesses = [form for form, entry in entries("imports").items() if "has" not in entry.facts]
     form = near_name(name, harnesses)
     return form if form and (task is None or letters(form) == letters(name)) else None
 
 
 def with_added_scorers(workload: Workload, name: str | None = None) -> Workload:
-    """A benchmark with the scorers of plug-ins; unusable scorers are left out.
-
-    Args:
-        workload: The benchmark.
-        name: What plug-ins call it; None for its own name.
-    """
+    """A benchmark with the scorers of plug-ins; unusable scorers are left out."""
     added = [entry for entry in _added(name or workload.name) if not isinstance(entry, PluginError)]
     taken = {scorer.name for scorer in workload.scorers}
     further = tuple(scorer for scorer in added if scorer.name not in taken)

@@ -14,11 +14,7 @@ if TYPE_CHECKING:
 
 
 def text(row: FileRow, column: str) -> str:
-    """A text that is not empty.
-
-    Raises:
-        ColumnError: The column has no text.
-    """
+    """A text that is not empty; raise `ColumnError` for anything else."""
     value = row[column]
     if not isinstance(value, str):
         raise _odd(row, column, value, "a text")
@@ -28,11 +24,7 @@ def text(row: FileRow, column: str) -> str:
 
 
 def texts(row: FileRow, column: str, *, least: int = 1, limit: int | None = None) -> Sequence[str]:
-    """A list of texts.
-
-    Raises:
-        ColumnError: The column has no list of texts, or one of fewer than `least` or more than `limit`.
-    """
+    """A list of `least` to `limit` texts; raise `ColumnError` for anything else."""
     value = row[column]
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise _odd(row, column, value, "a list of texts")
@@ -45,11 +37,7 @@ def texts(row: FileRow, column: str, *, least: int = 1, limit: int | None = None
 
 
 def letter(row: FileRow, column: str, letters: str) -> str:
-    """One of some letters.
-
-    Raises:
-        ColumnError: It is not one of them.
-    """
+    """One of some letters; raise `ColumnError` for anything else."""
     value = row[column]
     if not isinstance(value, str) or len(value) != 1 or value not in letters:
         raise ColumnError(
@@ -59,11 +47,7 @@ def letter(row: FileRow, column: str, letters: str) -> str:
 
 
 def whole(row: FileRow, column: str, *, least: int = 0) -> int:
-    """A whole number, also in the text of a cell.
-
-    Raises:
-        ColumnError: It is not one, or less than `least`.
-    """
+    """A whole number of at least `least`, also as text; raise `ColumnError` for anything else."""
     value = row[column]
     try:
         number = int(value)
@@ -77,11 +61,7 @@ def whole(row: FileRow, column: str, *, least: int = 0) -> int:
 
 
 def tag(row: FileRow, column: str) -> str:
-    """A grouping value: a text or a number, as text.
-
-    Raises:
-        ColumnError: It is something else.
-    """
+    """A grouping value, a text or a number, as text; raise `ColumnError` for anything else."""
     value = row[column]
     if not isinstance(value, str | int | float):
         raise _odd(row, column, value, "a text or a number")

@@ -36,11 +36,7 @@ _REFERENCE: Final = re.compile(r"(https?://|data:|file://)", re.IGNORECASE)
 
 
 def role_of(place: str, message: Mapping[str, Any]) -> str:
-    """The role of a message.
-
-    Raises:
-        PromptError: It has none, or one that there is not.
-    """
+    """The role of a message; raise `PromptError` for none, or an unknown one."""
     role = message.get("role")
     if role not in ROLES:
         shown = "no role" if role is None else f"the role {role!r}"
@@ -50,11 +46,7 @@ def role_of(place: str, message: Mapping[str, Any]) -> str:
 
 
 def read_message(place: str, message: Mapping[str, Any]) -> Message:
-    """A checked message, without null members.
-
-    Raises:
-        PromptError: It is empty, or not what a message of its role is.
-    """
+    """A checked message, without null members; raise `PromptError` for an empty or odd one."""
     fields: dict[str, Any] = without_nulls(message)
     role, content = fields.get("role"), fields.get("content")
     calls = fields.get("tool_calls")
@@ -75,11 +67,7 @@ def read_message(place: str, message: Mapping[str, Any]) -> Message:
 
 
 def read_tools(place: str, value: object) -> tuple[Mapping[str, Any], ...]:
-    """The callable tools: a list of objects, or JSON as a text; empty for null.
-
-    Raises:
-        PromptError: It is something else.
-    """
+    """The callable tools: a list of objects, or its JSON, or null; raise `PromptError` for others."""
     if isinstance(value, str) and value.strip():
         try:
             value = orjson.loads(value)
@@ -140,11 +128,7 @@ def is_sharegpt(message: Mapping[str, Any]) -> bool:
 
 
 def in_openai_format(place: str, message: Mapping[str, Any]) -> dict[str, Any]:
-    """The message in OpenAI's format.
-
-    Raises:
-        PromptError: The speaker is unknown.
-    """
+    """The message in OpenAI's format; raise `PromptError` for an unknown speaker."""
     speaker = message["from"]
     role = SPEAKERS.get(speaker.lower()) if isinstance(speaker, str) else None
     if role is None:

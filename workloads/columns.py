@@ -45,7 +45,6 @@ class Columns:
         system: Holds the system prompt; None: found by its name, in each row.
         output: Holds the most output tokens; None: no column does.
         weight: Holds how often a question is asked relative to the others; None: no column does.
-        tags: What figures are grouped by.
     """
 
     prompt: str | None = None
@@ -56,11 +55,7 @@ class Columns:
 
 
 def usual_column(row: FileRow, *, chats_first: bool) -> str | None:
-    """Guess the prompt column of rows like this one; None for a plain string, which needs none.
-
-    Raises:
-        ColumnError: No column has a usual name.
-    """
+    """Guess the prompt column of rows like this one, or raise `ColumnError`; None for a plain string."""
     if isinstance(row.value, str):
         return None
     usual = (
@@ -85,11 +80,7 @@ def usual_system_column(row: FileRow) -> str | None:
 
 
 def cell(row: FileRow, column: str | None) -> tuple[Any, str]:
-    """The cell in a column (None: the whole row without columns), and the place.
-
-    Raises:
-        ColumnError: The column does not exist.
-    """
+    """The cell in a column (None: the whole row), and the place; raise `ColumnError` without a column."""
     if isinstance(row.value, str):
         if column is not None:
             raise ColumnError(

@@ -34,24 +34,16 @@ _PLAIN: Final = {"role", "content"}
 
 
 class Conversation(NamedTuple):
-    """The parts of a conversation that are asked.
-
-    Attributes:
-        opening: The messages of the first request.
-        follow_ups: What comes after each answer.
-    """
+    """The parts of a conversation that are asked."""
 
     opening: tuple[Message, ...]
     follow_ups: tuple[FollowUp, ...] = ()
 
 
 def read_conversation(place: str, value: Sequence[Any], take: Take) -> Conversation:
-    """The turns to ask from a list of messages, in OpenAI's or ShareGPT's format.
+    """The turns to ask from a list of messages, in OpenAI's or ShareGPT's format, or raise `PromptError`.
 
     Only what is sent, or may be, has to be sound.
-
-    Raises:
-        PromptError: A message is not one, or empty, or at a place where it makes no sense.
     """
     raw = [_message(f"{place}, message {number}", message) for number, message in enumerate(value, start=1)]
     roles = [role_of(f"{place}, message {number}", message) for number, message in enumerate(raw, start=1)]
@@ -82,11 +74,7 @@ def question(index: int, conversation: Conversation, tools: tuple[Mapping[str, A
 
 
 def with_system(place: str, conversation: Conversation, system: str | None) -> Conversation:
-    """The conversation with the row's separate system prompt.
-
-    Raises:
-        PromptError: It has another one of its own.
-    """
+    """The conversation with the row's separate system prompt; raise `PromptError` if it has another one."""
     if system is None:
         return conversation
     own = [message["content"] for message in conversation.opening if message["role"] == "system"]

@@ -55,10 +55,7 @@ _POSSIBLE_LENGTHS: Final = (
 
 
 def duration(spec: str) -> Sampler:
-    """Read a distribution of times.
-
-    Returns:
-        A sampler of seconds, never negative.
+    """Read a distribution of times, as a sampler of seconds, never negative.
 
     Raises:
         DistributionError: `spec` is not one, or its mean is too long; the message says what is possible.
@@ -72,14 +69,7 @@ def duration(spec: str) -> Sampler:
 
 
 def length(spec: str) -> Callable[[Random], int]:
-    """Read a distribution of lengths.
-
-    Returns:
-        A sampler of whole numbers, never below 1.
-
-    Raises:
-        DistributionError: `spec` is not one; the message says what is possible.
-    """
+    """Read a distribution of lengths, as a sampler of whole numbers, never below 1; raise as `duration`."""
     draw = length_shape(spec)
     if isinstance(draw, Constant):
         return Constant(round(draw.value))
@@ -87,11 +77,7 @@ def length(spec: str) -> Callable[[Random], int]:
 
 
 def length_shape(spec: str) -> LengthDistribution:
-    """Read a distribution of lengths without bounding or rounding the draws.
-
-    Raises:
-        DistributionError: As for `length`.
-    """
+    """Read a distribution of lengths without bounding or rounding the draws; raise as `duration`."""
     return _parse(spec, _LENGTH_SHAPES, _count, _POSSIBLE_LENGTHS)
 
 

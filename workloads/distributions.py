@@ -42,11 +42,7 @@ class LengthDistribution(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Constant(Generic[_Number]):
-    """The sampler of a constant, which can be used without drawing.
-
-    Attributes:
-        value: That value.
-    """
+    """The sampler of a constant, which can be used without drawing."""
 
     value: _Number
 

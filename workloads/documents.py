@@ -46,13 +46,8 @@ _NUMBER: Final = re.compile(r"[+-]?\d\w*")
 def read_text(path: Path, most_bytes: int, otherwise: str = "") -> str:
     """Read a file of UTF-8 text, with or without a byte order mark.
 
-    Args:
-        path: The file.
-        most_bytes: How many bytes it may have.
-        otherwise: What to do with a file that has more.
-
     Raises:
-        MalformedError: It has more, or is not UTF-8; the message is the end of a sentence about the file.
+        MalformedError: It has more bytes, or is not UTF-8; the message ends a sentence about the file.
         OSError: It cannot be read.
     """
     with path.open("rb") as file:
@@ -66,11 +61,7 @@ def read_text(path: Path, most_bytes: int, otherwise: str = "") -> str:
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """Parse TOML.
-
-    Raises:
-        MalformedError: It is not TOML, nested too deeply, or has a number that is too long; with the line.
-    """
+    """Parse TOML; raise `MalformedError`, with the line, also for deep nesting and long numbers."""
     _check_toml(text)
     try:
         return tomllib.loads(text)
@@ -95,16 +86,7 @@ def _check_toml(text: str) -> None:
 
 
 def parse_json(text: str, members: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
-    """Parse JSON.
-
-    Args:
-        text: The JSON.
-        members: Makes an object of its members, as `object_pairs_hook` of `json.loads` does.
-
-    Raises:
-        MalformedError: It is not JSON, nested too deeply, or has a number that is too long, or a text that is
-            not Unicode: half of a surrogate pair.
-    """
+    """Parse JSON; raise `MalformedError`, also for deep nesting, long numbers and half surrogates."""
     depth = 0
     for token in _JSON_TOKEN.finditer(text):
         if token[1]:

@@ -51,13 +51,9 @@ _LONGEST: Final = 300
 def eval_scorer(text: str, folder: Path | None = None) -> Scorer:
     """Make a scorer of an eval function.
 
-    Args:
-        text: `module:function`; the scorer's name.
-        folder: Where the module is looked for in addition to what is installed; None for the current folder.
-            It stays on the path of modules, at its end, for what the function imports later.
-
     Returns:
-        A scorer whose definition has the checksum of the module's file: it is another one when the file is.
+        A scorer whose definition has the checksum of the module's file: it is another one when the file
+        is.
 
     Raises:
         EvalError: The module cannot be imported, has no such function, or one with other parameters.
@@ -70,15 +66,7 @@ def eval_scorer(text: str, folder: Path | None = None) -> Scorer:
 
 
 def eval_function(text: str, folder: Path | None = None) -> Callable[..., Any]:
-    """Import an eval function.
-
-    Args:
-        text: `module:function`.
-        folder: As for `eval_scorer`.
-
-    Raises:
-        EvalError: The module cannot be imported, or has no such function.
-    """
+    """Import an eval function, `module:function`, or raise `EvalError`."""
     name, colon, attribute = text.rpartition(":")
     if not colon or not attribute.isidentifier() or not all(part.isidentifier() for part in name.split(".")):
         raise EvalError(f"--eval {text}: no eval function; write MODULE:FUNCTION, as in graders:exact")

@@ -37,15 +37,7 @@ _UNREACHABLE: Final = frozenset({"ConnectError", "ConnectTimeout", "ReadTimeout"
 
 
 def fetched(name: str, source: Source) -> CachedFiles:
-    """The data of a source: cached, else fetched from the publisher.
-
-    Args:
-        name: Of the benchmark, for messages.
-        source: Where it is published.
-
-    Raises:
-        SourceError: It cannot be had; the message says how to use a folder.
-    """
+    """The data of a source, cached or fetched; raise `SourceError`, which says how to use a folder."""
     if source.hub is None and not source.urls:
         raise SourceError(f"{name}: its data cannot be fetched from anywhere; {_instead(source)}")
     try:

@@ -27,7 +27,7 @@ _RANGES: Final = {"low", "high", "weight"}
 
 
 def read_histogram(path: Path) -> Histogram:
-    """Read one.
+    """Read a histogram.
 
     Raises:
         SourceError, MalformedError: The file cannot be read; see `workloads.sources`.

@@ -46,12 +46,9 @@ class Reference:
     """The parts of `hf:NAME[:[CONFIG:]SPLIT]`.
 
     Attributes:
-        text: As the user wrote it.
-        name: Of a dataset of the hub, or the path of a folder.
         config: One of its configurations; None for the only one.
         split: One of its splits; None for the only one, or `train`.
         revision: One of its commits; None for the newest.
-        instead: What to do where there is no hub, for messages.
     """
 
     text: str
@@ -63,11 +60,7 @@ class Reference:
 
 
 def parse(text: str) -> Reference:
-    """Read a reference.
-
-    Raises:
-        SourceError: It is not one.
-    """
+    """Read a reference; raise `SourceError` for anything else."""
     name, *parts = _COLON.split(text.removeprefix(PREFIX))
     if not name or len(parts) >= _MOST_PARTS or (parts and not parts[-1]):
         raise SourceError(f"{text}: no dataset; write hf:NAME, hf:NAME:SPLIT or hf:NAME:CONFIG:SPLIT")
@@ -83,12 +76,6 @@ def load_hub(
     strict: bool = False,
 ) -> Dataset:
     """Read the questions of a dataset.
-
-    Args:
-        text: Which one, see above.
-        columns: See `workloads.prompts.load_prompts`.
-        take: See `workloads.prompts.load_prompts`.
-        strict: See `workloads.prompts.load_prompts`.
 
     Raises:
         SourceError: `datasets` is not installed, or the dataset does not exist or cannot be fetched.
@@ -108,14 +95,7 @@ def load_hub(
 
 
 def save(reference: Reference, path: Path) -> str | None:
-    """Write the rows of a dataset to a Parquet file.
-
-    Returns:
-        The commit that they are of, where it is known.
-
-    Raises:
-        SourceError: See `load_hub`.
-    """
+    """Write the rows of a dataset to a Parquet file; return their commit, if known. Raises as `load_hub`."""
     from pyarrow import parquet
 
     dataset, split = _one_split(reference, _load(reference))

@@ -9,11 +9,7 @@ import orjson
 
 
 def parse_json_text(text: str) -> Any:
-    """The value of a text; `NaN`, `Infinity` and `-Infinity` become None.
-
-    Raises:
-        orjson.JSONDecodeError: Not JSON, even with these words.
-    """
+    """The value of a text, None for `NaN`, `Infinity` and `-Infinity`; or an `orjson.JSONDecodeError`."""
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:

@@ -20,7 +20,6 @@ class LeftOut:
 
     Attributes:
         rows: By reason, a clause such as `the prompt is empty`: how many rows.
-        first: By reason: the place of the first row.
     """
 
     rows: dict[str, int] = field(default_factory=dict)

@@ -4,12 +4,6 @@ from __future__ import annotations
 
 
 def length_class(count: int, unit: str, least: int = 1) -> str:
-    """The class of a length: `8192-16384 tokens` for more than 8,192 and at most 16,384.
-
-    Args:
-        count: The length.
-        unit: What was counted.
-        least: The lower end of the first class, to which anything shorter belongs as well; a power of two.
-    """
+    """The class of a length: `8192-16384 tokens` for more than 8,192 and at most 16,384."""
     limit = 1 << (max(count, least + 1) - 1).bit_length()
     return f"{limit // 2}-{limit} {unit}"

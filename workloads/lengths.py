@@ -26,13 +26,7 @@ MOST_OFF: Final = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Lengths:
-    """A distribution of lengths.
-
-    Attributes:
-        spec: As it was written.
-        shape: What draws.
-        limit: No draw is longer.
-    """
+    """A distribution of lengths."""
 
     spec: str
     shape: LengthDistribution
@@ -49,12 +43,7 @@ class Lengths:
 
 
 def lengths(option: str, spec: str, limit: int = MOST_TOKENS) -> Lengths:
-    """Read a distribution of lengths, and check that the mean is reachable.
-
-    Args:
-        option: Who asks, for messages.
-        spec: See `workloads.distribution_notation`.
-        limit: No length is to be longer.
+    """Read a distribution of lengths up to `limit`, and check that the mean is reachable.
 
     Raises:
         WorkloadError: It is not one, its histogram cannot be read, or it cannot give its mean.

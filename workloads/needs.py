@@ -57,7 +57,6 @@ class Need:
         kind: What kind of thing: `data`, a `model` of a grader, an `extra` of this package, a `judge`, a
             `user` at a second endpoint, `docker`, or permission to run the `code` that a model wrote.
         met: Whether it is here; None where each run says so by its options.
-        about: What it is, where it is, or how to get it.
     """
 
     kind: Literal["data", "model", "extra", "judge", "user", "docker", "code"]
@@ -66,12 +65,7 @@ class Need:
 
 
 def needs(workload: Workload, data: Path | None = None) -> list[Need]:
-    """The requirements of a benchmark with default options.
-
-    Args:
-        workload: The benchmark.
-        data: A folder of data to look in (`--data`); None looks in the cache.
-    """
+    """The requirements of a benchmark with default options."""
     scorer = workload.scorers[0]
     missing = [*_data(workload, data)]
     if workload.extra:
@@ -98,10 +92,6 @@ def estimated_s(workload: Workload, questions: int | None = None) -> float | Non
 
     Its questions at `INPUT_TOKENS_PER_S` and then its answers at `OUTPUT_TOKENS_PER_S`: an endpoint of other
     rates takes another time, and a model that reasons writes many times as much.
-
-    Args:
-        workload: The benchmark.
-        questions: How many are asked; None for all of them.
     """
     typical = workload.typical
     if typical is None:

@@ -21,11 +21,7 @@ VARIABLE: Final = "NLTK_DATA"
 
 
 def offer(data: Path) -> None:
-    """Add a folder of data to NLTK's search path, for this process and its children.
-
-    Args:
-        data: The folder; nothing happens where it has no `nltk_punkt`.
-    """
+    """Add a folder of data to NLTK's search path, for this process and its children."""
     folder = data.resolve() / FOLDER
     if folder.is_dir() and folder not in _named():
         os.environ[VARIABLE] = os.pathsep.join(map(str, [*_named(), folder]))

@@ -46,16 +46,7 @@ def is_own(text: str) -> bool:
 
 
 def workload(text: str, columns: Mapping[str, str], tags: Sequence[str]) -> Workload:
-    """The benchmark that a file is.
-
-    Args:
-        text: The file's name.
-        columns: The names of its columns by what they hold; an empty name says that there is none.
-        tags: Columns that scores are grouped by.
-
-    Raises:
-        TaskError: No column of that kind is read.
-    """
+    """The benchmark that a file is, by the columns that users name; raise `TaskError` for other kinds."""
     options = {USER: USER, SYSTEM: SYSTEM, TRUTH: TRUTH, ID: ID}
     for meant in columns:
         if meant not in options:
@@ -113,11 +104,7 @@ def _without(row: FileRow, columns: Collection[str | None]) -> Mapping[str, Any]
 
 
 def _must(row: FileRow, meant: str, options: Mapping[str, str]) -> str:
-    """The column that a row has to have.
-
-    Raises:
-        ColumnError: It has none.
-    """
+    """The column that a row has to have."""
     column = _column(row, options[meant])
     if column is None:
         names = _without(row, set())

@@ -63,19 +63,7 @@ def read_questions(
     *,
     strict: bool = False,
 ) -> Dataset:
-    """Make questions of rows.
-
-    Args:
-        name: What the dataset is called.
-        rows: At least one.
-        columns: Which columns hold what.
-        take: Which turns of conversations are asked; None: of those that are found, the last.
-        checksum: In hexadecimal; asked for when all rows have been read.
-        strict: Whether a row that would be left out is an error.
-
-    Raises:
-        ColumnError, PromptError: As in `load_prompts`.
-    """
+    """Make questions of rows; raise as `load_prompts`."""
     first = next(rows)
     column = columns.prompt or usual_column(first, chats_first=take is not None)
     samples: list[Sample] = []
@@ -105,18 +93,7 @@ def read_questions(
 
 
 def sample(index: int, row: FileRow, column: str | None, columns: Columns, take: Take | None) -> Sample:
-    """Make a question of a row.
-
-    Args:
-        index: Its number.
-        row: The row.
-        column: Where its prompt is; None for a row that is a plain string.
-        columns: Where everything else is.
-        take: Which turns of a conversation are asked.
-
-    Raises:
-        ColumnError, PromptError: As in `load_prompts`.
-    """
+    """Make a question of a row; raise as `load_prompts`."""
     value, place = cell(row, column)
     system, tags = _system(row, columns.system), read_tags(row, columns.tags)
     max_tokens = most_tokens(row, columns.output)
@@ -179,11 +156,7 @@ def are_token_ids(value: Sequence[object]) -> bool:
 
 
 def read_token_ids(place: str, value: Sequence[object]) -> tuple[int, ...]:
-    """A prompt as the numbers of the model's tokens.
-
-    Raises:
-        PromptError: One of them cannot be.
-    """
+    """A prompt as the numbers of the model's tokens, or raise `PromptError`."""
     ids = tuple(token for token in value if type(token) is int and 0 <= token < _MOST_ID)
     if len(ids) < len(value):
         number, wrong = next(

@@ -19,11 +19,7 @@ _NAMES: Final = {True: "true", False: "false"}
 
 
 def read_tags(row: FileRow, columns: Sequence[str]) -> Mapping[str, str]:
-    """The tags of a row as texts; null columns are skipped.
-
-    Raises:
-        ColumnError: The column does not exist, or something in it that is not a single text or number.
-    """
+    """The tags of a row as texts, without null ones; raise `ColumnError` for lists and objects."""
     tags = {}
     for column in columns:
         value, place = cell(row, column)
@@ -35,11 +31,7 @@ def read_tags(row: FileRow, columns: Sequence[str]) -> Mapping[str, str]:
 
 
 def most_tokens(row: FileRow, column: str | None) -> int | None:
-    """The most output tokens of a row's question; None where the row, or no column, says.
-
-    Raises:
-        ColumnError: The column does not exist, or something else in it.
-    """
+    """The most output tokens of a row's question, None for no limit; or raise `ColumnError`."""
     if column is None:
         return None
     value, place = cell(row, column)
@@ -52,11 +44,7 @@ def most_tokens(row: FileRow, column: str | None) -> int | None:
 
 
 def weight(row: FileRow, column: str) -> float:
-    """How often a row's question is asked relative to the others.
-
-    Raises:
-        ColumnError: The column does not exist, or something else in it.
-    """
+    """How often a row's question is asked relative to the others, or raise `ColumnError`."""
     value, place = cell(row, column)
     number = _number(value)
     if number is None or number < 0:
@@ -65,11 +53,7 @@ def weight(row: FileRow, column: str) -> float:
 
 
 def require_some(weights: Sequence[float], name: str, column: str) -> None:
-    """Make sure that something is asked.
-
-    Raises:
-        ColumnError: Nothing has a weight, or all together too much.
-    """
+    """Raise `ColumnError` if nothing has a weight, or all together too much."""
     if not 0 < sum(weights) < math.inf:
         raise ColumnError(
             f"{name}, column {column!r}: the weights add up to {sum(weights):g}, so that none can be drawn"

@@ -31,14 +31,12 @@ class Loaded:
     """The questions of a task.
 
     Attributes:
-        task: As the user named it.
         questions: In the order of the rows; never empty.
         facts: What the log is to keep of the data, as JSON: the SHA-256 of the `files` that were read, by
             name; of its rows the `source` (`data`, `own`, `package`, or where they were fetched from), the
             `revision`, how many `rows` there are (null where not all were read) and how many are `published`;
             where questions were drawn, `drawn`: the `seed`, the tags (`groups`) in proportion to which, and
-            `of` how many;
-            `notes` on the data, a sentence each.
+            `of` how many; `notes` on the data, a sentence each.
     """
 
     task: Task
@@ -51,10 +49,7 @@ class _SourceFiles:
     """The files of a source.
 
     Attributes:
-        source: See `Loaded.facts`.
         files: Where they are, by the names that the log keeps; in the order in which they are read.
-        checksums: The SHA-256 that they must have, where it is known.
-        revision: The commit that they are of, where it is known.
     """
 
     source: str

@@ -26,10 +26,8 @@ class Kind:
     """A kind of values that plug-ins add.
 
     Attributes:
-        noun: The value, in messages.
         types: The places of the classes that a value may have; none for anything.
         table: The place of the table with this program's own values, if not in a manifest.
-        is_open: Whether other packages add values.
     """
 
     noun: str
@@ -71,8 +69,6 @@ class Entry:
     """One name that a plug-in adds.
 
     Attributes:
-        kind: One of `KINDS`.
-        name: The name that users write.
         target: The place of the value, `module:attribute`.
         facts: What the manifest says about the value, without an import.
         package: The package that it comes from; None for this program.
@@ -92,15 +88,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
-    """A plug-in: a folder of this program, or another package.
-
-    Attributes:
-        name: The folder's name, or the package with version.
-        title: What it is for.
-        needs: The other plug-ins that it imports.
-        extras: The extras of this program that some of it needs.
-        entries: What it adds.
-    """
+    """A plug-in: a folder of this program, or another package."""
 
     name: str
     title: str
@@ -141,12 +129,7 @@ def shadowed(kind: str) -> list[Entry]:
 
 
 def load(entry: Entry) -> Any:
-    """The value of an entry, imported now.
-
-    Raises:
-        PluginError: The value of another package cannot be imported, or is something else; the message names
-            the package.
-    """
+    """The value of an entry, imported now; raise `PluginError`, which names the package."""
     if entry.package is None:
         return at(entry.target)
     try:

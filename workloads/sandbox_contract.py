@@ -107,8 +107,8 @@ class CommandResult:
     Attributes:
         exit_code: 128 + the number of the signal that ended it, as a shell says it; None where the sandbox
             ended it.
-        stdout: What it wrote, decoded as UTF-8 with replacement characters; the middle of what is longer
-            than `SandboxLimits.output_bytes` is left out, and a line says how much.
+        stdout: What it wrote, decoded as UTF-8 with replacement characters; the middle of what is longer than
+            `SandboxLimits.output_bytes` is left out, and a line says how much.
         stderr: Likewise.
         ending: See `CommandEnding`.
         seconds: From its start to its end.

@@ -23,9 +23,9 @@ class Headline:
 
     Attributes:
         name: How rules and reports call it, after the task: `accuracy.ifeval.prompt_loose`.
-        sql: A DuckDB aggregate over the task's rows of the view `scores`: `avg(value)`,
-            `avg(value) FILTER (tags['difficulty'] = 'easy')`, `sum(metrics['kept']) / sum(metrics['asked'])`.
-            A row is one issued sample; `value` is 0 where no answer came.
+        sql: A DuckDB aggregate over the task's rows of the view `scores`: `avg(value)`, `avg(value) FILTER
+            (tags['difficulty'] = 'easy')`, `sum(metrics['kept']) / sum(metrics['asked'])`. A row is one
+            issued sample; `value` is 0 where no answer came.
         unit: `share` (between 0 and 1), or a plain `number`.
         better: Which way is better.
     """

@@ -80,11 +80,7 @@ class FileRow:
 
 
 def read_stored(path: Path, most_bytes: int = MOST_BYTES) -> bytes:
-    """Read the stored bytes of a file, up to a limit.
-
-    Raises:
-        SourceError: It is missing, a folder, empty, too large, or may not be read.
-    """
+    """Read the stored bytes of a file; raise `SourceError` if missing, empty, too large or forbidden."""
     try:
         about = path.stat()
         if not (stat.S_ISREG(about.st_mode) or stat.S_ISDIR(about.st_mode)):
@@ -107,16 +103,7 @@ def read_stored(path: Path, most_bytes: int = MOST_BYTES) -> bytes:
 def read_rows(
     path: Path, stored: bytes, most_bytes: int = MOST_BYTES, columns: Collection[str] = ()
 ) -> Iterator[FileRow]:
-    """Decode the rows of a file.
-
-    Args:
-        path: The file's name, for its suffix and for messages.
-        stored: Its bytes (see `read_stored`).
-        most_bytes: To how many it may be decompressed.
-        columns: What each row has: a JSON object with all of them is a row, and not one that holds rows.
-
-    Yields:
-        At least one row. Blank lines of JSON Lines and CSV files are not rows.
+    """Decode the rows of a file; a JSON object with all `columns` is a row, and not one that holds rows.
 
     Raises:
         SourceError: The suffix is of no known format, or there are no rows.
@@ -181,11 +168,7 @@ def one_document(path: Path, content: bytes) -> Iterator[FileRow]:
 
 
 def plain(path: Path, stored: bytes, most_bytes: int = MOST_BYTES) -> bytes:
-    """The bytes of a file, decompressed if gzipped.
-
-    Raises:
-        MalformedError: The gzip data is damaged, or becomes more bytes than that.
-    """
+    """The bytes of a file, decompressed if gzipped; raise `MalformedError` if damaged, or more than that."""
     if not stored.startswith(_GZIP_MAGIC):
         return stored
     limit = min(most_bytes, max(ALWAYS_BYTES, MOST_TIMES * len(stored)))
@@ -206,11 +189,7 @@ def plain(path: Path, stored: bytes, most_bytes: int = MOST_BYTES) -> bytes:
 
 
 def decoded(path: Path, content: bytes) -> str:
-    """The text of a file.
-
-    Raises:
-        MalformedError: It is not UTF-8.
-    """
+    """The text of a file; raise `MalformedError` if it is not UTF-8."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -52,11 +52,7 @@ class Task:
 
     @property
     def source(self) -> Source:
-        """The rows of the benchmark, or of the requested subset or split.
-
-        Raises:
-            TaskError: Its data has no splits.
-        """
+        """The rows of the benchmark, or of the requested subset or split; or raise `TaskError`."""
         own = self.workload.subsets.get(self.options.get(SUBSET, ""), self.workload.source)
         return own if self.split in {None, own.split} else _of_split(self.text, own, self.split or "")
 

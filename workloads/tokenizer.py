@@ -27,9 +27,6 @@ _NOISY: Final = ("transformers", "huggingface_hub")
 def tokenizer(name: str) -> Any:
     """Load a tokenizer.
 
-    Args:
-        name: Of the hub of Hugging Face, or of a folder.
-
     Raises:
         ExtraError: The packages of tokenizers are not installed.
         SourceError: No tokenizer has this name, or it cannot be loaded.
@@ -45,9 +42,6 @@ def load_tokenizer(name: str) -> Any:
 
     Where the hub cannot be reached, that is known after `CONNECT_S` seconds. A proxy in the environment and
     the settings of `huggingface_hub` (`HF_HUB_OFFLINE`, `HF_ENDPOINT`, `HF_HOME`, `HF_TOKEN`), are heeded.
-
-    Args:
-        name: Of the hub, or of a folder.
 
     Raises:
         ExtraError: The packages of tokenizers are not installed.

@@ -19,10 +19,7 @@ _UNITS: Final = {"ns": 1e-9, "us": 1e-6, "ms": 0.001, "s": 1.0, None: 1.0, "m": 
 
 
 def seconds(text: str) -> float:
-    """Read a duration: `60`, `90s`, `5m`, `1.5h`, `250ms`; a number without a unit is in seconds.
-
-    Returns:
-        Seconds, which may be negative: the caller knows what a duration is for.
+    """Read a duration, as in `60`, `90s`, `5m`, `1.5h` or `250ms`, in seconds, which may be negative.
 
     Raises:
         ValueError: It is not one, or not finite.
@@ -34,11 +31,7 @@ def seconds(text: str) -> float:
 
 
 def duration_text(seconds: float) -> str:
-    """Write a duration in the longest unit that takes a whole number: `10m`, `90s`, `250ms`; or `1.5s`.
-
-    Args:
-        seconds: The duration.
-    """
+    """Write a duration in the longest unit that takes a whole number: `10m`, `90s`, `250ms`; or `1.5s`."""
     milliseconds = round(seconds * 1000)
     for unit, name in _TIMES:
         if milliseconds and milliseconds % unit == 0 and milliseconds == seconds * 1000:
@@ -49,9 +42,7 @@ def duration_text(seconds: float) -> str:
 def number_text(number: float) -> str:
     """A number without an exponent, with thousands separators: `1,000,000`, `0.000001`, `2.5`.
 
-    Args:
-        number: The number; one that is not finite is written as Python does, and a whole number with more
-            than 30 digits is rounded to a power of ten.
+    A whole number with more than 30 digits is rounded to a power of ten.
     """
     if isinstance(number, int) and abs(number) >= _LONG:
         # Python refuses to write numbers of more than 4,300 digits.

@@ -55,8 +55,8 @@ class Source:
         urls: Where the files are when they are not on the hub. `files` must find them by their last parts.
         own: A file of the user's, in place of all of these.
         read: Makes rows of the plain bytes of a file that has no rows of its own: a text, or Python source.
-        packaged: The folder of files that come with the package; a file of that name in a folder of data
-            goes before it.
+        packaged: The folder of files that come with the package; a file of that name in a folder of data goes
+            before it.
     """
 
     files: tuple[str, ...]

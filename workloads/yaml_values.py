@@ -27,7 +27,6 @@ class NotYAMLError(MalformedError):
     """A text is not YAML that can be read.
 
     Attributes:
-        problem: What is wrong.
         line: Where, counted from 1; None where that is not known.
     """
 

@@ -19,15 +19,7 @@ if TYPE_CHECKING:
 
 
 class EarlyEnd:
-    """A watch over the counters of a session, which can end the session.
-
-    Args:
-        plan: Says what ends it.
-        stop: Is asked.
-        emit: Takes the finding.
-        clock: The time.
-        abort: Gives up what is in flight, for a reason.
-    """
+    """A watch over the counters of a session, which can end the session."""
 
     def __init__(
         self, plan: Plan, stop: Stop, emit: Emit, clock: Clock, abort: Callable[[str | None], None]

@@ -23,12 +23,7 @@ _WHY: Final[Mapping[str, str]] = {
 
 
 def drain_over(given_up: int, drain_s: float) -> dict[str, Any]:
-    """The finding that the drain ended before all requests did.
-
-    Args:
-        given_up: How many requests were still in flight.
-        drain_s: The length of the drain, in seconds.
-    """
+    """The finding that the drain ended before all requests did."""
     return {
         "code": DRAIN_OVER,
         "severity": "warning",
@@ -40,13 +35,7 @@ def drain_over(given_up: int, drain_s: float) -> dict[str, Any]:
 
 
 def conversations_cut(cut: Mapping[str, int], never_asked: int, sessions: int) -> dict[str, Any]:
-    """The finding on conversations that ended before the last turn.
-
-    Args:
-        cut: How many, by the reason; see `loadgen.driver.progress.SessionProgress`.
-        never_asked: How many turns they had left.
-        sessions: How many conversations there were.
-    """
+    """The finding on conversations that ended before the last turn."""
     reasons = ", ".join(f"{cut[why]} {cause}" for why, cause in _WHY.items() if cut.get(why))
     return {
         "code": CONVERSATIONS_CUT,
@@ -59,12 +48,7 @@ def conversations_cut(cut: Mapping[str, int], never_asked: int, sessions: int) -
 
 
 def gate_lost(target: str, why: str) -> dict[str, Any]:
-    """The finding that a target was lost during the run.
-
-    Args:
-        target: The target's id.
-        why: Why it cannot be met any more.
-    """
+    """The finding that a target was lost during the run."""
     return {
         "code": GATE_LOST,
         "severity": "warning",

@@ -78,11 +78,7 @@ class StoppedEarlyError(DriverError):
 
 
 class RequestFailedError(DriverError):
-    """Ends a request: carries the failure's name with the message.
-
-    Attributes:
-        failure: A name of the taxonomy.
-    """
+    """Ends a request: carries the failure's name with the message."""
 
     def __init__(self, failure: str, message: str) -> None:
         super().__init__(message)

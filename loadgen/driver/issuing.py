@@ -45,23 +45,7 @@ not lie unread until the last one has left."""
 
 
 class Issuer:
-    """Issues one share of a plan, or the whole: see `loadgen.driver.load_session.WorkerGroup`.
-
-    Args:
-        plan: What to do.
-        agenda: What to ask.
-        runner: Runs the turns.
-        clock: The time.
-        share: The part of the load that is issued here.
-        claim: Gives the number of the next request of a closed loop, where several share the numbers.
-        room: The backlog of events, where it can be full.
-        host: Makes the sessions of the plan's own kind; None where the plan has none.
-        node: The node that it is on: the numbers that its users claim are counted there.
-
-    Attributes:
-        progress: Counters of this share.
-        lead_ns: A phase can begin at once.
-    """
+    """Issues one share of a plan, or the whole: see `loadgen.driver.load_session.WorkerGroup`."""
 
     lead_ns: Final = 0
 

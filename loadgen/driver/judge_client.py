@@ -57,8 +57,6 @@ class JudgeCall:
     Attributes:
         judges: The request whose answer it is about.
         scorer: The scorer that makes the call: `TASK/SCORER`.
-        version: Of the judge's prompts (`Scorer.judge`).
-        inquiry: The prompt and its key.
     """
 
     judges: str
@@ -69,12 +67,7 @@ class JudgeCall:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """Replacements for the sampling in a benchmark's prompts; None keeps the prompts' setting.
-
-    Attributes:
-        temperature: Of every call.
-        max_tokens: The most output tokens of every call.
-    """
+    """Replacements for the sampling in a benchmark's prompts; None keeps the prompts' setting."""
 
     temperature: float | None = None
     max_tokens: int | None = None
@@ -113,8 +106,6 @@ class Tally:
     """The results of calls to a judge.
 
     Attributes:
-        answered: How many calls were answered.
-        failed: How many calls failed, by the failure's name.
         gave_up: Why the remaining calls were not made; empty where all were, or a stop was requested.
     """
 
@@ -124,19 +115,7 @@ class Tally:
 
 
 class JudgeClient:
-    """A client of one judge.
-
-    Args:
-        transport: Carries the requests.
-        model: The model that judges, as the endpoint knows it.
-        emit: Where events go.
-        timeout_s: Each call takes no longer, further attempts included.
-        concurrency: The most calls in flight.
-        sampling: What replaces the sampling of the prompts.
-
-    Attributes:
-        tally: The results so far.
-    """
+    """A client of one judge."""
 
     def __init__(
         self,
@@ -163,10 +142,7 @@ class JudgeClient:
     async def ask(self, calls: Iterable[JudgeCall], stop: Stop, on_done: Callable[[Tally], None]) -> Tally:
         """Make calls until none is left, until further ones are pointless, or until a stop is requested.
 
-        Args:
-            calls: The calls; consumed as concurrency allows.
-            stop: The first request awaits calls in flight, the second cancels them.
-            on_done: Called after each call.
+        The first request to stop awaits calls in flight, the second cancels them.
         """
         left = iter(calls)
         first = next(left, None)
@@ -182,13 +158,7 @@ class JudgeClient:
         return self.tally
 
     async def _alone(self, call: JudgeCall, again: list[JudgeCall], on_done: Callable[[Tally], None]) -> None:
-        """Make the first call, which shows whether the judge answers.
-
-        Args:
-            call: The call.
-            again: Where the call goes if it failed, but another attempt may succeed.
-            on_done: Called after it.
-        """
+        """Make the first call, which shows whether the judge answers."""
         failure = await self._call(self._once, call)
         for_all = failure in _FOR_ALL
         if failure is not None and not for_all and mendable(failure):

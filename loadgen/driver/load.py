@@ -25,7 +25,6 @@ class Closed:
     """A closed loop.
 
     Attributes:
-        concurrency: The number of users, each with one request in flight.
         think: How long a user pauses between an answer and the next request, a distribution of times
             (`workloads.distribution_notation`); None for no pause.
     """
@@ -36,16 +35,7 @@ class Closed:
 
 @dataclass(frozen=True, slots=True)
 class ProcessArrivals:
-    """Arrivals of a process at a rate.
-
-    Attributes:
-        process: Its name, as in `--arrival`.
-        rate: The rate over time, in requests per second.
-        burstiness: The shape of a process that takes one.
-
-    Raises:
-        ArrivalError: No arrival process has this name.
-    """
+    """Arrivals of a process, named as in `--arrival`, at a rate in requests/s; or an `ArrivalError`."""
 
     process: str
     rate: Profile
@@ -82,7 +72,6 @@ class TraceArrivals:
     """The times of a trace, which the agenda has.
 
     Attributes:
-        speed: How many times as fast as it was recorded the trace is replayed.
         peak: Its highest rate then, in requests per second; None until the trace has been read.
     """
 
@@ -98,7 +87,6 @@ class Open:
     """An open loop.
 
     Attributes:
-        arrivals: When requests leave.
         limit: How many requests, or conversations, may be in flight; what is due meanwhile waits. None for
             any number.
         think: How long a user pauses before the next turn of a conversation; see `Closed`.
@@ -124,11 +112,7 @@ class Open:
 
 @dataclass(frozen=True, slots=True)
 class Offline:
-    """Everything at once.
-
-    Attributes:
-        limit: How many requests, or conversations, may be in flight; see `Open`.
-    """
+    """Everything at once."""
 
     limit: int | None = None
 
@@ -154,12 +138,7 @@ def expected_arrivals(load: Load, duration_s: float) -> float | None:
 
 
 def in_flight(load: Load, count: int | None) -> int | None:
-    """The requested number of requests in flight, unbounded; None for a load without one.
-
-    Args:
-        load: The load.
-        count: The number of requests; None where only time ends the run.
-    """
+    """The requested number of requests in flight, unbounded; None for a load without one."""
     match load:
         case Closed(concurrency=concurrency):
             return concurrency

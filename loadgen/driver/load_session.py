@@ -25,7 +25,6 @@ class WorkerGroup(Protocol):
     """The issuer of requests: one process or several (`loadgen.driver.workers.pool.WorkerPool`).
 
     Attributes:
-        progress: Counters for the live view.
         lead_ns: How long before its start a phase must be announced, so that no worker starts late.
     """
 
@@ -59,16 +58,7 @@ class PhaseHook(Protocol):
 
 
 class LoadSession:
-    """Runs a plan.
-
-    Args:
-        plan: The plan.
-        pool: Issues the requests.
-        emit: Where session events go.
-        clock: The time.
-        stop: Says when to end early.
-        hooks: Called around each phase, in this order.
-    """
+    """Runs a plan."""
 
     def __init__(
         self,

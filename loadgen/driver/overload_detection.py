@@ -56,14 +56,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """A backlog that grows.
-
-    Attributes:
-        seconds: The time over which it grew.
-        issued: Requests issued in that time.
-        ended: Requests that ended in it.
-        in_flight: Requests in flight at its end.
-    """
+    """A backlog that grows."""
 
     seconds: float
     issued: int
@@ -74,10 +67,7 @@ class Growth:
 def growth(looks: Sequence[Look], variance: float = 1.0) -> Growth | None:
     """Decide whether the endpoint falls behind; None if not, or if undecided.
 
-    Args:
-        looks: From the start of what is measured on, by time.
-        variance: That of a distance between arrivals at unit rate; less than 1, that of a Poisson process,
-            counts as 1.
+    `variance` is that of a distance between arrivals at unit rate; less than 1, Poisson's, counts as 1.
     """
     if not looks:
         return None
@@ -97,11 +87,7 @@ def growth(looks: Sequence[Look], variance: float = 1.0) -> Growth | None:
 
 
 class OverloadWatch:
-    """Looks at a running session.
-
-    Args:
-        load: The load of the session.
-    """
+    """Looks at a running session."""
 
     def __init__(self, load: Load) -> None:
         self._variance = _variance(load)

@@ -27,10 +27,6 @@ async def watch(emit: Emit, more: Callable[[], Mapping[str, Any]]) -> None:
 
     `loop_lag` is how much later than asked the event loop runs a timer of 50 ms; an idle loop is up to a
     millisecond late, because its poll counts in milliseconds. For the shares see `system/cpu_time.py`.
-
-    Args:
-        emit: Takes the events.
-        more: Further values of the same second.
     """
     cpu = CpuTime()
     with GcPauses() as pauses:

@@ -18,7 +18,6 @@ class Phase:
 
     Attributes:
         name: `warmup` or `performance`.
-        start_ns: When it begins, CLOCK_MONOTONIC.
         requests: The number of requests; None where only time ends it.
         end_ns: Nothing is scheduled from here on; None where only the count ends it.
         first: The number in the session that request 0 has; request k has the k-th after it. Below 0, for a
@@ -54,7 +53,6 @@ class Shard:
 
     Attributes:
         worker: The number of the worker, or of the node, from 0.
-        workers: How many there are.
     """
 
     worker: int = 0
@@ -69,12 +67,7 @@ class Shard:
         return islice(things, self.worker, None, self.workers)
 
     def part(self, worker: int, workers: int) -> Shard:
-        """The part of a worker of this node: neighbouring things are of different nodes.
-
-        Args:
-            worker: The worker's number on the node.
-            workers: How many each node has.
-        """
+        """The part of a worker of this node: neighbouring things are of different nodes."""
         return Shard(worker * self.workers + self.worker, workers * self.workers)
 
 
@@ -86,7 +79,6 @@ class RequestNumbers:
     number once.
 
     Attributes:
-        users: How many users there are, on all nodes.
         node: Which node; a number of users is its own by `node.of(users)`.
     """
 

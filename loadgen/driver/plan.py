@@ -47,25 +47,14 @@ class Plan:
     """The plan of a session.
 
     Attributes:
-        load: How requests leave.
         requests: How many are measured; None where only time ends the run.
         duration_s: The length of the measurement; None where only the count ends it. The first limit reached
             ends it.
-        warmup: Requests before the measured ones, which no figure counts.
-        generation: The settings of each request.
-        protocol: Its name, see `loadgen.driver.client.protocols`.
-        seed: The seed of everything random in the client.
-        schedule_seed: The seed of arrivals, where it differs.
-        timeouts: How long each part of a request may take.
-        retries: How many attempts may follow the first at a request that failed.
-        budget: How many requests may fail.
-        max_response_bytes: The memory that one response may take.
         protocol_options: The user's options of the protocol, as JSON values; see `codec_of` there.
         sessions: How many conversations are measured, where that and not the requests is counted.
         warmup_s: How long requests are issued before the measured ones, where time ends that.
         drain_s: How long what is in flight at the end is awaited; None for as long as `timeouts` allow.
         stop_on_overload: Whether the run ends early when the endpoint falls further and further behind.
-        steady: Whether the run is invalid without a steady state.
         order: In which order samples are asked; see `loadgen.driver.requests.order`.
         history: The answers that later turns of a conversation contain: `answered`, the endpoint's own, or
             `recorded`, those of the dataset where it has them.

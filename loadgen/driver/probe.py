@@ -56,9 +56,6 @@ class Probe:
         failure: What a run would call the failure of this request, such as `http_500` or `truncated`; None
             for a success.
         message: The server's or the client's error message; empty for a success.
-        ttft_ms: To the first token of a stream.
-        streams: Whether the response was an event stream.
-        usage: Whether it had the number of output tokens.
         refused: The optional members that the server refused in the requests before this one.
     """
 
@@ -73,12 +70,6 @@ class Probe:
 
 class Prober:
     """Checks the endpoint.
-
-    Args:
-        transport: Carries the requests.
-        codec: The protocol.
-        generation: The settings of the run's requests.
-        on_connected: Called when a request has been sent, so that a connection exists.
 
     Attributes:
         no_list: Why `models` returned no list; empty before, and where it returned one.
@@ -103,11 +94,8 @@ class Prober:
         """Make sure that the endpoint can serve a run, at the least cost.
 
         One `GET /models` is enough where the endpoint lists the model. Otherwise one request is sent, because
-        some servers accept names that they do not list.
-
-        Returns:
-            The models that the endpoint lists, None where it has no such list; and the result of the request,
-            None where none was needed.
+        some servers accept names that they do not list. Returns the listed models, and the result of the
+        request; None for what is not there.
 
         Raises:
             UnreachableError: No connection.
@@ -121,12 +109,7 @@ class Prober:
         return models, probe
 
     async def models(self) -> list[str] | None:
-        """The models listed by the endpoint; None without a list.
-
-        Raises:
-            UnreachableError: No connection.
-            RejectedError: The key is rejected.
-        """
+        """The models listed by the endpoint; None without a list. Raises as `require_ready`."""
         if self._codec.models is None:
             self.no_list = "the protocol has none"
             return None
@@ -150,15 +133,7 @@ class Prober:
             return None
 
     async def completion(self, more: Mapping[str, Any] = _NOTHING) -> Probe:
-        """Send one short request with the settings of the run, and again without optional members if refused.
-
-        Args:
-            more: Further members of its body.
-
-        Raises:
-            UnreachableError: No connection.
-            RejectedError: The key is rejected.
-        """
+        """Send one short request, with `more` in the body, and again without optional members if refused."""
         refused = RefusedMembers(self._generation, _ignore)
         body = orjson.dumps(self._codec.request(_PROBE, self._generation) | dict(more))
         left_out: tuple[str, ...] = ()
@@ -188,15 +163,7 @@ class Prober:
         )
 
     def require_accepted(self, probe: Probe, models: list[str] | None) -> None:
-        """Check that a request was not rejected for its contents.
-
-        Args:
-            probe: Its result.
-            models: The models that the endpoint lists; None where that is not known.
-
-        Raises:
-            RejectedError: It was; the message has the endpoint's reason and the remedy.
-        """
+        """Raise `RejectedError`, with reason and remedy, for a request rejected for its contents."""
         if probe.status is None or probe.status not in _CLIENT_ERRORS or probe.status == _TOO_MANY:
             return
         model, url = self._generation.model, self._transport.endpoint.url

@@ -18,16 +18,9 @@ class SessionProgress:
     """Counters of the session, those of the warm-up apart.
 
     Attributes:
-        phase: The phase that it is in.
-        phase_started_ns: Since when, CLOCK_MONOTONIC.
-        issued: Measured requests issued.
-        completed: Measured requests that succeeded.
-        errors: Measured requests that failed, by name.
         in_flight: Requests in flight, including the warm-up's.
         given_up: Requests in flight that were cancelled, including the warm-up's.
-        sessions: Measured conversations that have ended, where samples are conversations.
         cut: Those of them that ended before their last turn, by the reason: `failed`, `duration`, `stopped`.
-        never_asked: The turns that they had left.
         output_tokens: Tokens (chunks, where the server does not count) of completed requests.
     """
 

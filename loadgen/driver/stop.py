@@ -67,11 +67,7 @@ class Stop:
         return abort
 
     async def unless_asked(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """Await work that needs no orderly end: a request to stop cancels the work at once.
-
-        Raises:
-            StoppedEarlyError: A stop was requested.
-        """
+        """Await work that a request to stop cancels at once, to raise `StoppedEarlyError`."""
         task, asked = asyncio.create_task(work), asyncio.create_task(self.asked.wait())
         await asyncio.wait([task, asked], return_when=asyncio.FIRST_COMPLETED)
         for waiting in (task, asked):

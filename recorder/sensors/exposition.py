@@ -40,8 +40,6 @@ class Observed:
     """What a page says of one thing.
 
     Attributes:
-        labels: What it is.
-        values: Numbers by our names.
         histograms: Cumulative counts by upper bound, by our names; empty unless they were asked for.
     """
 
@@ -90,17 +88,7 @@ def mentioned(text: str) -> str | None:
 def observed(
     text: str, naming: Naming, quantities: Sequence[SensorQuantity], *, whole: bool
 ) -> list[Observed]:
-    """What a page says, by what its labels name.
-
-    Args:
-        text: The page.
-        naming: Whose names it has.
-        quantities: What is looked for.
-        whole: Also the buckets of histograms.
-
-    Raises:
-        UnreadableError: A line is not in Prometheus' format.
-    """
+    """What a page says, by what its labels name; raise `UnreadableError` for other formats."""
     by_name = _samples(text, naming, tuple(quantities), whole=whole)
     things: dict[Labels, Observed] = {}
     for quantity in quantities:

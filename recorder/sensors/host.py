@@ -18,11 +18,7 @@ SOURCE: Final = "host"
 
 
 class HostSensor:
-    """Reads the machine; see `recorder.sensors.reading.Sensor`.
-
-    Args:
-        interval_s: The time between two readings.
-    """
+    """Reads the machine; see `recorder.sensors.reading.Sensor`."""
 
     def __init__(self, interval_s: float) -> None:
         self.interval_s = interval_s

@@ -26,12 +26,7 @@ THROTTLED: Final[Mapping[str, int]] = {
 
 
 class _Gpu:
-    """One GPU.
-
-    Args:
-        handle: NVML's.
-        labels: Its number, UUID and name.
-    """
+    """One GPU."""
 
     def __init__(self, handle: Any, labels: Mapping[str, str]) -> None:
         self.handle = handle
@@ -41,12 +36,7 @@ class _Gpu:
 
 
 class NvmlSensor:
-    """Reads the GPUs; see `recorder.sensors.reading.Sensor`.
-
-    Args:
-        interval_s: The time between two readings.
-        library: In place of `pynvml`.
-    """
+    """Reads the GPUs; see `recorder.sensors.reading.Sensor`."""
 
     def __init__(self, interval_s: float, library: Any = None) -> None:
         self.interval_s = interval_s

@@ -28,12 +28,7 @@ _ROUNDING: Final = 1.01
 
 
 def within_limits(readings: Iterable[Reading], memory_bytes: float | None = None) -> Iterator[Reading]:
-    """Readings without impossible values; each of these becomes an error of its own.
-
-    Args:
-        readings: The readings.
-        memory_bytes: The memory of the device, unless a reading has it as `memory_total_bytes`.
-    """
+    """Readings without impossible values; each of these becomes an error of its own."""
     for reading in readings:
         total = reading.values.get("memory_total_bytes", memory_bytes)
         limits = _LIMITS if total is None else {**_LIMITS, "memory_used_bytes": total}

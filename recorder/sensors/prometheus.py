@@ -25,15 +25,7 @@ _EXCERPT: Final = 60
 
 
 class PrometheusSensor:
-    """Reads a page; see `recorder.sensors.reading.Sensor`.
-
-    Args:
-        source: `server` or `dcgm`.
-        target: Where the page is.
-        interval_s: The time between two readings.
-        labels: Added to those of each reading, to tell several pages apart.
-        hide: Takes secrets out of a text that the server sent.
-    """
+    """Reads a page; see `recorder.sensors.reading.Sensor`."""
 
     def __init__(
         self,

@@ -19,14 +19,8 @@ class Reading:
     """One reading.
 
     Attributes:
-        source: The sensor's name.
-        at_ns: When, in ns of CLOCK_MONOTONIC.
         values: Finite numbers by names that end in their unit.
-        labels: What was read, where a sensor observes several things.
         histograms: Cumulative counts by upper bound, by the name of what is distributed.
-        took_ms: How long the reading took.
-        error: The name of what prevented it.
-        message: That in words.
         exposition: The text that it was read from.
     """
 
@@ -41,11 +35,7 @@ class Reading:
     exposition: str | None = None
 
     def event(self, moment: Moment | None = None) -> Event:
-        """The event of this reading.
-
-        Args:
-            moment: `first` before the first request, `last` after the last one.
-        """
+        """The event of this reading."""
         data = SensorReading(source=self.source)
         members: dict[str, Any] = {
             "moment": moment,
@@ -70,11 +60,7 @@ class Sensor(Protocol):
         """Set the sensor up; never fails: each reading reports its own errors."""
 
     def read(self, *, whole: bool) -> Sequence[Reading]:
-        """Read all quantities of the source.
-
-        Args:
-            whole: Also what is only read before and after a run: histograms and texts.
-        """
+        """Read all quantities of the source."""
 
     def close(self) -> None:
         """Let go of the source."""

@@ -28,12 +28,7 @@ _REDIRECTS: Final = range(300, 400)
 
 
 class ScrapeError(Exception):
-    """A page could not be read.
-
-    Args:
-        name: A stable name of the cause.
-        message: What happened, in words, without secrets.
-    """
+    """A page could not be read."""
 
     def __init__(self, name: str, message: str) -> None:
         super().__init__(message)
@@ -52,15 +47,7 @@ class MetricsPage:
 
 @dataclass(frozen=True, slots=True)
 class ScrapeTarget:
-    """Where a page is.
-
-    Attributes:
-        url: The URL, without user, password and query.
-        headers: Further headers of the request.
-        verify: Whether the server's TLS certificate is verified.
-        timeout_s: For the whole exchange.
-        method: `GET`, or `POST` without a body.
-    """
+    """Where a page is."""
 
     url: str
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -70,11 +57,7 @@ class ScrapeTarget:
 
 
 def scrape(target: ScrapeTarget) -> MetricsPage:
-    """Get a page. Redirects are not followed: a header must not go to another host.
-
-    Raises:
-        ScrapeError: The page cannot be read within the limits.
-    """
+    """Get a page, or raise `ScrapeError`. No redirect is followed: a header must not go to another host."""
     parts = urlsplit(target.url)
     connection = _connection(parts, target)
     started_ns = time.monotonic_ns()

@@ -18,13 +18,7 @@ MOST_BYTES: Final = 64 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """One.
-
-    Attributes:
-        name: The file's name without its folder.
-        text: What is in it; not only white space.
-        sha256: In hexadecimal, of the file's bytes.
-    """
+    """One."""
 
     name: str
     text: str

@@ -25,7 +25,6 @@ class Counted:
     """The result of counting.
 
     Attributes:
-        messages: How many have been counted: the first ones.
         corrections: What the counted ones need to have exactly their tokens, see `MadeSamples`.
         off_by: The most tokens by which one of the counted was off before it was corrected.
     """
@@ -42,17 +41,7 @@ class Counted:
 def counted(
     texts: Texts, tokens: Sequence[int], count: TokenCount, most_counted: int = MOST_COUNTED
 ) -> Counted:
-    """Count texts until `most` tokens are reached, and correct texts of a wrong length.
-
-    Args:
-        texts: Make them.
-        tokens: How many each should have.
-        count: Counts.
-        most_counted: How many at most, all together.
-
-    Raises:
-        PromptError: A text cannot be made to have its tokens.
-    """
+    """Count texts until `most_counted` are, and correct those of a wrong length, or raise `PromptError`."""
     corrections: dict[int, tuple[int, int]] = {}
     messages = off_by = total = 0
     for message, wanted in enumerate(tokens):

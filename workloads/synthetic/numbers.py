@@ -15,9 +15,6 @@ class ShuffledRange:
     """A shuffle of the whole numbers from `least` on, of which none need be kept.
 
     Attributes:
-        least: The least of them.
-        many: How many there are.
-        first: Where the shuffle begins.
         step: How far it is from one to the next; it and `many` have no common divisor.
     """
 

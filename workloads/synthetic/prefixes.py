@@ -18,23 +18,14 @@ _SPEC: Final = re.compile(r"(\d{1,9})(?:x(\d{1,9}))?")
 
 @dataclass(frozen=True, slots=True)
 class SharedPrefix:
-    """Prompts in groups, with a shared prefix for each group.
-
-    Attributes:
-        tokens: The length of each prefix.
-        groups: How many there are; prompt i is in group i modulo their number.
-    """
+    """Prompts in groups, with a shared prefix for each group."""
 
     tokens: int
     groups: int = 1
 
 
 def shared_prefix(option: str, spec: str) -> SharedPrefix:
-    """Read `TOKENS` or `TOKENSxGROUPS`.
-
-    Raises:
-        PromptError: It is neither, or too much.
-    """
+    """Read `TOKENS` or `TOKENSxGROUPS`; raise `PromptError` for anything else, or too much."""
     match = _SPEC.fullmatch(spec.strip())
     if match is None:
         raise PromptError(f"{option} {spec!r}: write TOKENS, or TOKENSxGROUPS, e.g. 500 or 500x8")

@@ -21,12 +21,7 @@ from workloads.sample import Sample
 
 @dataclass(frozen=True, slots=True)
 class TextSamples(Sequence[Sample]):
-    """A sequence of questions, each made at access.
-
-    Attributes:
-        texts: Those of all questions.
-        places: Which of the questions these are.
-    """
+    """A sequence of questions, each made at access."""
 
     texts: Sequence[str]
     places: Sequence[int]
@@ -169,13 +164,7 @@ def _opening(random: Random) -> str:
 
 
 def sentences(random: Random, count: int, made: int | None = None) -> list[str]:
-    """Make sentences of `SENTENCE_WORDS` words each; first all adjectives are drawn, then all nouns.
-
-    Args:
-        random: Draws the words.
-        count: For how many sentences.
-        made: How many of these are made; None for all.
-    """
+    """Make sentences of `SENTENCE_WORDS` words each; first all adjectives are drawn, then all nouns."""
     drawn = places(random, _SIZES, count)
     first = drawn[: count if made is None else made]
     following = [drawn[kind * count :] for kind in _OTHERS]
@@ -208,11 +197,6 @@ def places(random: Random, sizes: tuple[int, ...], count: int) -> bytes:
     The generator is left where single draws leave it. All of them are lanes of one long number, which C
     multiplies in a third of the time. The first 27 bits of a draw decide its place, unless another place
     begins before the next number of 27 bits: then the other bits may matter, or how a product is rounded.
-
-    Args:
-        random: The generator.
-        sizes: Each from 1 to `MAX_SIZE`.
-        count: How many are drawn for each.
     """
     heads, step, whole, lanes = _lanes(sizes, count)
     drawn, least = random.getrandbits(_LANE * lanes), 0

@@ -17,13 +17,7 @@ class Texts(Protocol):
     """A maker of texts for questions: pure, and small when pickled."""
 
     def text(self, message: int, less: int = 0, fillers: int = 0) -> str:
-        """The text of a message.
-
-        Args:
-            message: Its number.
-            less: How many units are left out of it.
-            fillers: How many fillers are put in.
-        """
+        """The text of a message."""
         ...
 
 
@@ -32,11 +26,7 @@ class NumberedTexts:
     """Texts, each with a unique number at the beginning.
 
     Attributes:
-        tape: What they are cut from.
-        numbers: What they begin with.
-        units: Their lengths.
         ends: Whether they end with the tape's ending, unless that would be a large part of them.
-        salt: Texts of other runs have other ones, see `Tape.numbered`.
     """
 
     tape: Tape
@@ -60,13 +50,11 @@ class MadeSamples(Sequence[Sample]):
     """Questions, each made at every access; all of them pickle small.
 
     Attributes:
-        texts: Make the messages.
         firsts: Question i has the messages `firsts[i]` to `firsts[i + 1] - 1`: the first is the question, the
             others are what its user says after each answer.
         outputs: The most output tokens of each message's answer; empty where nothing is said about them.
         prefixes: System prompts, in turns; empty for none.
         corrections: What messages need to have as many tokens as they should: see `Texts`.
-        places: Which of the questions these are.
     """
 
     texts: Texts

@@ -29,13 +29,9 @@ class Tape:
     """A cyclic text in pieces, each a word with the white space before.
 
     Attributes:
-        text: All of it.
         starts: Where in it each piece begins, and where the last one ends.
         costs: How many units all pieces before each have, and all of them.
         stride: Cuts begin at every so manieth piece.
-        filler: A piece of one unit.
-        ending: What a prompt ends with.
-        ending_units: Its length.
         figures: The units of each digit, first without and then with white space before it.
     """
 
@@ -49,12 +45,7 @@ class Tape:
     figures: tuple[tuple[int, ...], tuple[int, ...]]
 
     def cut(self, start: int, units: int) -> str:
-        """A text of a number of units; begins with white space.
-
-        Args:
-            start: Any number; another one mostly begins at another place.
-            units: 0 or less is not text.
-        """
+        """Cut a text of this many units, from a piece that `start` chooses; 0 or less is not text."""
         cuts, last = [], len(self.costs) - 1
         place = start * _FAR % (last // self.stride or 1) * self.stride
         while units > 0:
@@ -67,14 +58,7 @@ class Tape:
         return "".join(cuts) + self.filler * units
 
     def numbered(self, number: int, units: int, *, first: bool = True, salt: int = 0) -> str:
-        """A text of this many units that begins with a number, figure by figure, and so like no other one.
-
-        Args:
-            number: From 0 on.
-            units: At least 1; too few end it within the number.
-            first: Whether nothing stands before it; it begins with white space else.
-            salt: Another one mostly has another text follow the number.
-        """
+        """A text of this many units that begins with a number, figure by figure, and so like no other one."""
         opening = ""
         for place, figure in enumerate(map(int, str(number))):
             alone = first and not place
@@ -94,17 +78,7 @@ def story_tape(measure: Measure) -> Tape:
 
 
 def tape(text: str, measure: Measure, ending: str = "", stride: int = 1) -> Tape:
-    """Make one of a text.
-
-    Args:
-        text: Words, and white space between them, which is kept.
-        measure: Counts.
-        ending: What a prompt ends with, with the white space before it.
-        stride: See `Tape`.
-
-    Raises:
-        PromptError: The text has no words, or they have no tokens.
-    """
+    """Make one of a text of words; raise `PromptError` where it has none, or they have no tokens."""
     text, cost = f" {text.strip()}", measure.costs()
     starts = array("Q", (match.start() for match in _PIECE.finditer(text)))
     starts.append(len(text))

@@ -61,11 +61,7 @@ class Measure:
         return self.count(text) if self.count else 1
 
     def filler(self) -> str:
-        """A piece of one unit for filling up.
-
-        Raises:
-            PromptError: With this tokenizer there is none.
-        """
+        """A piece of one unit for filling up; raise `PromptError` where this tokenizer has none."""
         count = self.count
         if count is None:
             return _FILLERS[0]

@@ -38,11 +38,8 @@ class Wanted:
     """The specification of the questions.
 
     Attributes:
-        count: How many questions.
-        input_tokens: How long each message of the user's is, the shared prefix not counted.
         output_tokens: How long each answer may be; None says nothing of it.
         turns: How many questions a conversation has; None makes single ones.
-        prefix: What questions share.
         corpus: What they are cut from; None cuts them from a made-up story.
         seed: The same seed draws the same lengths, and with the same salt the same texts.
         salt: Another salt makes other texts of the same lengths, which no cache of prefixes has.
@@ -59,14 +56,9 @@ class Wanted:
 
 
 def prompts_to_length(wanted: Wanted, count: TokenCount | None = None) -> Dataset:
-    """Make questions of given lengths. Messages are counted without the marks of a chat template.
+    """Make questions of given lengths, or raise `PromptError`. The marks of a chat template do not count.
 
-    Args:
-        wanted: What is to be made.
-        count: Counts tokens, so that lengths are exact; without it they are approximate (`TOKENS_PER_WORD`).
-
-    Raises:
-        PromptError: They cannot be made: none, too many, or not with this tokenizer.
+    `count` counts tokens, so that lengths are exact; without it they are approximate (`TOKENS_PER_WORD`).
     """
     if wanted.count < 1:
         raise PromptError(f"{wanted.count} synthetic prompts cannot be made; ask for at least 1")
@@ -95,11 +87,7 @@ def prompts_to_length(wanted: Wanted, count: TokenCount | None = None) -> Datase
 
 
 def tape_of(corpus: Corpus | None, measure: Measure) -> Tape:
-    """The text to cut prompts from.
-
-    Raises:
-        PromptError: It cannot be cut to length, see `Measure`.
-    """
+    """The text to cut prompts from; raise `PromptError` where it cannot be cut to length, see `Measure`."""
     return story_tape(measure) if corpus is None else tape(corpus.text, measure)
 
 

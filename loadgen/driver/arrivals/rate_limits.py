@@ -18,11 +18,7 @@ def shown(number: float) -> str:
 
 
 def require_rate(rate: float) -> None:
-    """Refuse a rate that is out of range.
-
-    Raises:
-        ProfileError: It is.
-    """
+    """Refuse a rate that is out of range."""
     # NaN is within nothing.
     if not 0 <= rate <= MOST_RATE:
         raise ProfileError(f"a rate of {shown(rate)}: must be from 0 to {number_text(MOST_RATE)} requests/s")
@@ -33,10 +29,6 @@ def require_rate(rate: float) -> None:
 
 
 def require_seconds(seconds: float) -> None:
-    """Refuse a value that is not a time, or out of range.
-
-    Raises:
-        ProfileError: It is.
-    """
+    """Refuse a value that is not a time, or out of range."""
     if not 0 < seconds <= MOST_SECONDS:
         raise ProfileError(f"a time of {shown(seconds)} s: must be above 0 s, and {MOST_SECONDS:g} s at most")

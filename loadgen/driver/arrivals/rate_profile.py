@@ -98,8 +98,6 @@ class LinearRamp:
 
     Attributes:
         first: The rate at 0 s.
-        last: The rate at the end.
-        end_s: How long that takes.
     """
 
     first: float
@@ -143,7 +141,6 @@ class ExponentialRamp:
     Attributes:
         first: The rate at 0 s, above 0.
         last: The rate at the end, above 0.
-        end_s: How long that takes.
     """
 
     first: float
@@ -188,14 +185,7 @@ class ExponentialRamp:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """From one rate to another in steps of equal height and length.
-
-    Attributes:
-        first: The rate of the first step.
-        last: The rate of the last step.
-        number: How many steps, two or more.
-        end_s: How long they take together.
-    """
+    """From one rate to another in steps of equal height and length."""
 
     first: float
     last: float
@@ -251,11 +241,7 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A profile with an end, followed by the final rate.
-
-    Attributes:
-        until: What comes first.
-    """
+    """A profile with an end, followed by the final rate."""
 
     until: LinearRamp | ExponentialRamp | Steps
 
@@ -293,12 +279,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """A profile from a given moment on.
-
-    Attributes:
-        whole: The profile.
-        by_s: Where it begins.
-    """
+    """A profile from a given moment on."""
 
     whole: Profile
     by_s: float

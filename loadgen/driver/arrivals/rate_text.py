@@ -36,11 +36,7 @@ _STEPS: Final = re.compile(r"[0-9]{1,9}")
 
 
 def profile(text: str) -> Profile:
-    """Read a rate.
-
-    Raises:
-        ProfileError: It is not a rate; the message says what is possible.
-    """
+    """Read a rate; raise `ProfileError`, which says what is possible, for anything else."""
     try:
         return _read(*text.strip().partition(":"))
     except ProfileError as error:
@@ -48,11 +44,7 @@ def profile(text: str) -> Profile:
 
 
 def seconds(text: str) -> float:
-    """Read a time: `60`, `90s`, `5m`, `1.5h`, `250ms`.
-
-    Raises:
-        ProfileError: It is not a time.
-    """
+    """Read a time, as in `60`, `90s`, `5m`, `1.5h` or `250ms`; raise `ProfileError` for anything else."""
     try:
         return units.seconds(text)
     except ValueError as error:

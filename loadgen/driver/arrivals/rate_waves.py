@@ -20,7 +20,6 @@ class Sine:
     Attributes:
         mean: The rate on average, above 0.
         amplitude: How far above it the rate rises, and how far below it falls; at most `mean`.
-        period_s: How long a wave is.
     """
 
     mean: float
@@ -82,10 +81,7 @@ class Bursts:
     """A base rate with periodic bursts at another rate. A period ends with the burst.
 
     Attributes:
-        base: The rate between bursts.
-        burst: The rate of a burst.
         every_s: From the end of one burst to the end of the next.
-        lasting_s: How long a burst takes.
     """
 
     base: float

@@ -21,22 +21,12 @@ _SECOND: Final = 1_000_000_000
 
 
 def at_rate(positions: Iterable[float], rate: float) -> Iterator[int]:
-    """A rate that does not change. Computed from the position each time, so that nothing adds up.
-
-    Args:
-        positions: Of an arrival process.
-        rate: Requests/s.
-    """
+    """A rate that does not change. Computed from the position each time, so that nothing adds up."""
     return (round(position * _SECOND / rate) for position in positions)
 
 
 def along(positions: Iterable[float], profile: Profile) -> Iterator[int]:
-    """A rate that changes; ends where no request comes any more.
-
-    Args:
-        positions: Of an arrival process.
-        profile: The rate over time.
-    """
+    """A rate that changes; ends where no request comes any more."""
     latest = 0
     for position in positions:
         at_s = profile.inverse(position)
@@ -48,13 +38,7 @@ def along(positions: Iterable[float], profile: Profile) -> Iterator[int]:
 
 
 def replayed(offsets_ns: Sequence[int], speed: float, first: int = 0) -> Iterator[int]:
-    """The arrival times of a trace.
-
-    Args:
-        offsets_ns: When its requests came, never decreasing, on any clock.
-        speed: How many times as fast.
-        first: The request that comes at the start; those ahead of it are left out.
-    """
+    """The arrival times of a trace, `speed` times as fast, from the start of its request `first` on."""
     start_ns = offsets_ns[first] if first < len(offsets_ns) else 0
     return (round((offsets_ns[k] - start_ns) / speed) for k in range(first, len(offsets_ns)))
 

@@ -19,8 +19,6 @@ class Stage:
     Attributes:
         start_s: When it begins, from the beginning of the phase: a warm-up goes through the same stages.
         duration_s: How long it takes, above 0.
-        profile: Its rate, from its own beginning on.
-        name: What it is called, if it has a name.
     """
 
     start_s: float

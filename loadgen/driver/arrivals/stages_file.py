@@ -44,11 +44,7 @@ _CLOSE_S: Final = 1e-9
 
 
 def read_stages(path: Path) -> Stages:
-    """Read a file of stages.
-
-    Raises:
-        StagesError: What is wrong, and where.
-    """
+    """Read a file of stages; raise `StagesError`, which says what is wrong, and where."""
     entries = _listed(path)
     if not entries:
         raise StagesError(f"{path} has no stages: give at least one, with a duration and a rate")
@@ -161,12 +157,7 @@ def _called(members: Any) -> str:
 
 
 def _stage(members: Any, end_s: float) -> Stage:
-    """One stage.
-
-    Args:
-        members: What the file says of it.
-        end_s: When the one ahead of it is over.
-    """
+    """One stage."""
     if not isinstance(members, dict):
         raise ProfileError("is not a table of keys and values: give it a duration and a rate")
     for key in members:

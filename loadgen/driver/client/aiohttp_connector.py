@@ -23,12 +23,7 @@ _FOR_EVER_S: Final = 1e9
 
 
 class Connector(aiohttp.TCPConnector):
-    """Opens observed sockets, as many as are asked for, and hands none out that the server has given up.
-
-    Args:
-        ssl: Whom to trust; True for whomever OpenSSL does.
-        keep_alive: Whether connections are kept for further requests.
-    """
+    """Opens observed sockets, as many as are asked for, and hands none out that the server has given up."""
 
     def __init__(self, *, ssl: ssl.SSLContext | bool, keep_alive: bool) -> None:
         super().__init__(
@@ -49,11 +44,7 @@ class Connector(aiohttp.TCPConnector):
         traces: list[Trace],
         timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109 (the signature is aiohttp's)
     ) -> Connection:
-        """A connection for the request at hand.
-
-        Raises:
-            aiohttp.ClientError: Connecting failed.
-        """
+        """Connect for the request at hand, or raise `aiohttp.ClientError`."""
         errand, others = CURRENT.get(), []
         while True:
             try:

@@ -30,14 +30,7 @@ if TYPE_CHECKING:
 class Errand(Passage):
     """The state of one request inside aiohttp.
 
-    Args:
-        exchange: The request's.
-        limit: How long it may take.
-        retried: See `Setup`.
-
     Attributes:
-        stale: Whether the server said on a kept connection that it has no request.
-        silence: Why its time was cut short, if it was.
         sock: What carries it; None before there is a connection.
     """
 
@@ -62,14 +55,7 @@ class Errand(Passage):
     def take(
         self, sock: ObservedSocket, protocol: ResponseHandler, transport: asyncio.Transport, unasked: int
     ) -> None:
-        """Attach a connection: the traffic from now on belongs to this request.
-
-        Args:
-            sock: Its socket.
-            protocol: Has what was received.
-            transport: Of the event loop.
-            unasked: See `Setup`.
-        """
+        """Attach a connection: the traffic from now on belongs to this request."""
         self.exchange.setup = self._setup(sock, unasked)
         self.sock, self._protocol, self._transport = sock, protocol, transport
         sock.carry(self)

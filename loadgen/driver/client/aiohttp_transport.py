@@ -45,12 +45,7 @@ _WITHOUT_BODY: Final = (204, 304)
 
 
 class AiohttpTransport:
-    """Sends requests to one endpoint, through aiohttp.
-
-    Args:
-        endpoint: Where to.
-        timeouts: How long each part of a request may take.
-    """
+    """Sends requests to one endpoint, through aiohttp."""
 
     def __init__(self, endpoint: Endpoint, timeouts: Timeouts) -> None:
         self.endpoint = endpoint
@@ -113,11 +108,7 @@ class AiohttpTransport:
             self._session = None
 
     async def _carry(self, request: Request, errand: Errand) -> None:
-        """Carry one request to the end of the response.
-
-        Raises:
-            RequestFailedError: It has none.
-        """
+        """Carry one request to the end of the response."""
         session = self._opened()
         url = URL(f"{self.endpoint.origin}{self.endpoint.place(request.path)}", encoded=True)
         headers = {
@@ -206,11 +197,7 @@ class AiohttpTransport:
 
 
 def proxy_of(endpoint: Endpoint) -> URL | None:
-    """The proxy that the environment names for an endpoint.
-
-    Raises:
-        RequestFailedError: It is of a kind that cannot be used.
-    """
+    """The proxy that the environment names for an endpoint; raise `RequestFailedError` for unusable ones."""
     address = proxy_address(endpoint)
     if address is None:
         return None

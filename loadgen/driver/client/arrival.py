@@ -46,12 +46,7 @@ _PAUSE_S: Final = 0.001
 
 
 class WallOffset:
-    """The difference between CLOCK_REALTIME and CLOCK_MONOTONIC, kept fresh.
-
-    Args:
-        wall_clock: Reads CLOCK_REALTIME, in ns.
-        monotonic_clock: Reads CLOCK_MONOTONIC, in ns.
-    """
+    """The difference between CLOCK_REALTIME and CLOCK_MONOTONIC, kept fresh."""
 
     def __init__(
         self,
@@ -139,11 +134,7 @@ class StampingSocket(socket.socket):
         return self.receive([buffer], flags)
 
     def receive(self, buffers: Sequence[Any], flags: int = 0) -> int:
-        """Read into buffers, and keep the stamp.
-
-        Returns:
-            How many bytes were read; 0 at the end of the connection.
-        """
+        """Read into buffers, and keep the stamp; return the number of bytes, 0 at the connection's end."""
         count, ancillary, _, _ = self.recvmsg_into(buffers, _ANCILLARY, flags)
         now_ns = time.monotonic_ns()
         self.arrival_ns = (_arrival(ancillary, now_ns) if ancillary else None) or now_ns

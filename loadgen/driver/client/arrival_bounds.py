@@ -46,10 +46,6 @@ class Late(NamedTuple):
 class SegmentCounter:
     """Compares a connection's received segments with the reads.
 
-    Args:
-        sock: The connection's socket.
-        fresh: Whether it has received nothing so far: then the kernel is not asked.
-
     Attributes:
         reads: How many reads have returned data since; kept by the owner of the socket.
     """
@@ -92,9 +88,6 @@ class SegmentCounter:
 class LateReads:
     """The pieces of a body that may have arrived before the stamp.
 
-    Args:
-        segments: Of the connection.
-
     Attributes:
         sure_bytes: A read of one piece need only be looked at if it has more bytes.
         pieces: What is known of them, by their place among those that were not passed on yet.
@@ -119,14 +112,7 @@ class LateReads:
         self._together = None
 
     def look(self, first: int, count: int, read: Read, *, ends: bool = False) -> None:
-        """Check whether the pieces of a read, with one stamp, came in one segment.
-
-        Args:
-            first: The place of the first of them.
-            count: How many they are, at least one.
-            read: What was read.
-            ends: Whether something follows the last piece in it.
-        """
+        """Check whether the pieces of a read came in one segment; `ends`: something follows the last."""
         _, at_ns, quiet_ns = read
         held_ns, self._held_ns, self.sure_bytes = self._held_ns, 0, self._one_piece
         together = 0

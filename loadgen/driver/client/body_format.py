@@ -37,11 +37,7 @@ class BodyFormat(Enum):
 
 
 class FormatFinder:
-    """Finds the form of a body from the first bytes.
-
-    Args:
-        media_type: The media type that the head names; empty where it names none.
-    """
+    """Finds the form of a body from the first bytes."""
 
     def __init__(self, media_type: str) -> None:
         self._media_type = media_type
@@ -104,17 +100,7 @@ _EXCERPT_BYTES: Final = 4096
 
 
 def read_whole(codec: Codec, body: bytes, media_type: str, deviations: MutableSet[str]) -> Delta:
-    """Read an answer in one JSON text.
-
-    Args:
-        codec: The protocol.
-        body: The text.
-        media_type: As the head names it, for a message.
-        deviations: As for `read_frame`.
-
-    Raises:
-        RequestFailedError: `malformed_frame`.
-    """
+    """Read an answer in one JSON text; raise `RequestFailedError` (`malformed_frame`) for anything else."""
     try:
         return codec.whole(server_json.loads(body, deviations))
     except (orjson.JSONDecodeError, MalformedResponseError) as error:
@@ -149,11 +135,7 @@ _LOOKED_AT: Final = 16 * 1024
 
 
 def page_title(body: bytes) -> str | None:
-    """The title of a web page, else its first heading, empty without either; None for a body that is not one.
-
-    Args:
-        body: Of a response, or the beginning of it.
-    """
+    """The title of a web page, else its first heading, else empty; None for a body that is not one."""
     start = body[:_LOOKED_AT]
     if not _BEGINS.match(start):
         return None

@@ -22,12 +22,7 @@ _ABSENT: Final = object()
 
 
 def fill(template: Any, values: Mapping[str, Any]) -> Any:
-    """Fill a template in.
-
-    Args:
-        template: JSON.
-        values: For each placeholder its value; None is absent.
-    """
+    """Fill a template in with a value for each placeholder; None is absent."""
     return _filled(template, values)
 
 
@@ -37,11 +32,7 @@ def placeholders(template: Any) -> set[str]:
 
 
 def check(template: Any) -> None:
-    """Make sure that a template asks something.
-
-    Raises:
-        ValueError: It has no place for the prompt, or a place that nothing belongs in.
-    """
+    """Raise ValueError for a template without a place for the prompt, or with an unknown place."""
     names = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
     for text in _texts(template):
         if _LIKE_ONE.fullmatch(text) and not _PLACEHOLDER.fullmatch(text):

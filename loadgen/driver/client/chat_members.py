@@ -17,11 +17,7 @@ _LEFT_OUT: Final = frozenset({"reasoning", "reasoning_content", "annotations"})
 
 
 def only_known(message: Message, protocol: str) -> None:
-    """Make sure that nothing of a message would be lost in silence.
-
-    Raises:
-        CannotAskError: It has a member that other protocols do not know.
-    """
+    """Raise `CannotAskError` for a message with a member that other protocols do not know."""
     other = message.keys() - _STANDARD - _LEFT_OUT
     if message["role"] == "tool":
         other -= {"name"}  # of the function: the call that it answers has it
@@ -32,11 +28,7 @@ def only_known(message: Message, protocol: str) -> None:
 
 
 def function_of(tool: Mapping[str, Any], protocol: str) -> Mapping[str, Any]:
-    """The function of a tool: name, description and parameters.
-
-    Raises:
-        CannotAskError: It is not a tool.
-    """
+    """The function of a tool (name, description, parameters); raise `CannotAskError` for other kinds."""
     function = tool.get("function")
     if tool.get("type") != "function" or not isinstance(function, dict) or not function.get("name"):
         raise CannotAskError(

@@ -23,12 +23,7 @@ class Generation:
     """The generation settings of an answer; None leaves a setting to the server.
 
     Attributes:
-        model: The model's name, as the endpoint knows it.
-        max_tokens: The most output tokens.
-        temperature: Sampling temperature.
-        stream: Whether the answer is to come as a stream.
         ignore_eos: Whether it is to go on until it has all the tokens that it may have.
-        seed: Of the server's sampling.
         extra_body: Further members of the request body; they win over ours, and None leaves one out.
     """
 
@@ -147,28 +142,16 @@ class Codec(Protocol):
         """The headers of the protocol, including the key."""
 
     def request(self, sample: Sample, generation: Generation) -> dict[str, Any]:
-        """The request body that asks a sample.
-
-        Raises:
-            CannotAskError: The protocol has no way to ask it.
-        """
+        """The request body that asks a sample; raise `CannotAskError` where the protocol cannot."""
 
     def asked(self, sample: Sample) -> dict[str, Any]:
         """The sample's texts for the log: for a later turn, the new ones."""
 
     def chunk(self, payload: Any) -> Delta:
-        """Read one frame of a stream, decoded from JSON.
-
-        Raises:
-            MalformedError: It is not what the protocol sends.
-        """
+        """Read one frame of a stream, decoded from JSON; raise `MalformedResponseError` for foreign ones."""
 
     def whole(self, payload: Any) -> Delta:
-        """Read a complete response that is not a stream, decoded from JSON.
-
-        Raises:
-            MalformedError: It is not what the protocol sends.
-        """
+        """Read a whole response, decoded from JSON; raise `MalformedResponseError` for foreign ones."""
 
 
 def bearer(api_key: str | None) -> dict[str, str]:
@@ -182,11 +165,7 @@ def joined_prompt(sample: Sample) -> str:
 
 
 def require_texts(sample: Sample, protocol: str) -> None:
-    """Make sure that a sample is not a list of tokens.
-
-    Raises:
-        CannotAskError: It is.
-    """
+    """Raise `CannotAskError` for a sample that is a list of tokens."""
     if sample.token_ids is not None:
         raise CannotAskError(
             f"prompts that are tokens already go with --protocol completions, not with {protocol}"
@@ -244,13 +223,9 @@ _ALONE: Final = frozenset({"message", "detail", "msg"})
 
 
 def read_reason(value: Any) -> tuple[str | None, str | None]:
-    """Read a finish reason: a text, or an object with a `type`, as sent by SGLang.
+    """Read a finish reason, a text or SGLang's object with a `type`, and what an object says of an error.
 
-    Returns:
-        The reason, None where the answer is not over, and what an object says of an error.
-
-    Raises:
-        MalformedError: It is neither.
+    The reason is None while the answer is not over. Anything else is a `MalformedResponseError`.
     """
     if value is None:
         return None, None

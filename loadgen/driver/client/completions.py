@@ -20,11 +20,7 @@ headers = bearer
 
 
 def request(sample: Sample, generation: Generation) -> dict[str, Any]:
-    """The request body that asks a sample.
-
-    Raises:
-        CannotAskError: It is a conversation, or has tools.
-    """
+    """The request body that asks a sample; raise `CannotAskError` for conversations and tools."""
     if sample.chat is not None or sample.tools:
         raise CannotAskError(
             "a conversation, or a question with tools, goes with --protocol chat; --protocol completions "

@@ -57,16 +57,10 @@ _INFORMATIONAL: Final = range(100, 200)
 class Connection:
     """Carries one request at a time.
 
-    Args:
-        sock: A connected socket, which knows when bytes arrived.
-        tls: What encrypts and decrypts, its handshake done; None for plain text.
-        ready: Says when there is something to read.
-
     Attributes:
         heard_ns: When the last bytes of the response arrived, within its body the last that belong to it; 0
             before the first.
         on_body: Takes a piece of the body from httptools; what is parsed together is passed on together.
-        reusable: Whether another request may be sent on it.
         stale: Whether the server may have closed it before it read the last request: no response came.
         unasked: Whether a response came that no request had asked for.
     """

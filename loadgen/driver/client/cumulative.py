@@ -22,10 +22,6 @@ class TextSoFar:
     A text that does not continue the one before it is a new part. The ids of a frame's tokens decide as well
     (`Delta.repeats`). Until then a text that repeats the one before it may be either: an answer such as
     " ha ha" in parts looks like a text without progress.
-
-    Args:
-        answer: Takes the texts.
-        shapes: Remembers for other responses of the endpoint that frames have new parts.
     """
 
     def __init__(self, answer: ParsedResponse, shapes: Shapes | None) -> None:

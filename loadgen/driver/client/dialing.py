@@ -48,15 +48,7 @@ async def loop_connect(sock: StampingSocket, address: Any) -> int:
 
 
 class Dialer:
-    """Opens connections to one endpoint. The host is looked up once, by the first connection.
-
-    Args:
-        endpoint: Where to.
-        timeouts: Of these the one for looking the host up and both handshakes together.
-
-    Attributes:
-        where: Host and port, for messages.
-    """
+    """Opens connections to one endpoint. The host is looked up once, by the first connection."""
 
     def __init__(self, endpoint: Endpoint, timeouts: Timeouts) -> None:
         self._endpoint = endpoint
@@ -73,10 +65,7 @@ class Dialer:
         self._hint = remark and f"; {remark}"
 
     async def dial(self, connect: Connect = loop_connect) -> Dialed:
-        """Open a connection.
-
-        Args:
-            connect: Shakes hands over TCP.
+        """Open a connection; `connect` performs the TCP handshake.
 
         Raises:
             RequestFailedError: `dns`, `refused`, `tls`, `connect_timeout` or `client_limit`.

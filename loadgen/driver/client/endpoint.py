@@ -46,12 +46,8 @@ class Endpoint:
 
     Attributes:
         scheme: `http` or `https`.
-        host: Name or address.
-        port: TCP port.
         prefix: What stands before the operation in every path, e.g. `/v1`.
         headers: Further headers; secrets live here and nowhere else.
-        verify: Whether the server's TLS certificate is verified.
-        keep_alive: Whether a connection carries several requests.
         query: The query of every request, e.g. `api-version=2024-02-01`; empty for none.
     """
 
@@ -152,12 +148,8 @@ def endpoint(
 ) -> Endpoint:
     """Parse a base URL: with or without scheme, `/v1`, a trailing slash or the operation.
 
-    Args:
-        url: The base URL.
-        headers: Further headers.
-        verify: Whether the server's TLS certificate is verified.
-        rooted: Whether the paths of requests begin at the root of the host: then the URL has none.
-        keep_alive: Whether a connection carries several requests; not with a header `Connection: close`.
+    If `rooted`, the paths of requests begin at the root of the host, and the URL has no path. A header
+    `Connection: close` wins over `keep_alive`.
 
     Raises:
         EndpointError: The URL or a header cannot be used; the message says which and why.
@@ -222,9 +214,6 @@ class Request(NamedTuple):
     """The content of one request.
 
     Attributes:
-        method: `GET` or `POST`.
-        path: The operation, below the endpoint's prefix.
-        request_id: Travels as `X-Request-Id`.
         body: JSON; empty for none.
         traceparent: Travels as `traceparent`; empty for none.
     """

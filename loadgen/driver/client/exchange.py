@@ -33,7 +33,6 @@ class Setup:
     """The set-up of a request's connection.
 
     Attributes:
-        reused: It was open already.
         dns_ms: Looking the host up; None when it was known.
         connect_ms: The TCP handshake; None for a reused connection.
         tls_ms: The TLS handshake; None without TLS and for a reused connection.
@@ -67,11 +66,6 @@ class ExchangeObserver(Protocol):
     def body(self, pieces: Sequence[bytes], moments: Sequence[int], late: Mapping[int, Late]) -> bool:
         """Pieces of the body arrived, each at a moment.
 
-        Args:
-            pieces: They.
-            moments: When each arrived.
-            late: Those that may have arrived before, by their place.
-
         Returns:
             Whether the next ones are reported as soon as they arrive; else they may come together.
         """
@@ -89,13 +83,7 @@ class ExchangeObserver(Protocol):
 class Exchange:
     """The observations of a transport; an `ExchangeObserver`.
 
-    Args:
-        stream: Takes the body.
-        on_sent: Called once, when the request is on the wire.
-        on_first_token: Called once, when the first token has arrived, with its time.
-
     Attributes:
-        finished: Done when the response ended or failed.
         failure: The failure's name, None for a response that came through whole.
         sent_high_ns: By when the last byte was sent for sure, where that is later than `sent_ns` by more than
             `SENDING_NS`: the process lost its CPU meanwhile. None where it is not.
@@ -163,13 +151,12 @@ class Exchange:
     def body(
         self, pieces: Sequence[bytes], moments: Sequence[int], late: Mapping[int, Late] = _EXACT
     ) -> bool:
-        """Store pieces of the body; for an HTTP error only the part for a message.
+        """Store pieces of the body, of an HTTP error only for a message; return whether the next is urgent.
 
-        Returns:
-            Whether the next piece is urgent: the first token is announced when it arrives.
+        The first token is announced when it arrives.
 
         Raises:
-            RequestFailedError: `too_large`, or what a piece is that is not part of an answer.
+            RequestFailedError: `too_large`, or the failure of a piece that is not part of an answer.
         """
         if not self._ok and self.stream.bytes >= MAX_ERROR_BYTES:
             raise RequestFailedError(

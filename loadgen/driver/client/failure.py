@@ -10,12 +10,7 @@ Side = Literal["client", "network", "server"]
 
 
 class Failure(StrEnum):
-    """The names in the log and in every report, except HTTP errors, which are `http_<code>`.
-
-    Attributes:
-        blames: The side that caused it.
-        meaning: What it is, in a sentence or two.
-    """
+    """The names in the log and in every report, except HTTP errors, which are `http_<code>`."""
 
     blames: Side
     meaning: str

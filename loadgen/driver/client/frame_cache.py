@@ -84,11 +84,7 @@ class FramesAlike(NamedTuple):
 class Shapes:
     """The shapes of frames of one endpoint.
 
-    Args:
-        codec: Knows what frames mean.
-
     Attributes:
-        groups: The known shapes, by what their frames have in common.
         has_parts: Whether frames have new parts of a text, although the protocol has the whole text in each.
     """
 
@@ -101,27 +97,15 @@ class Shapes:
     def read(
         self, frames: list[bytes], moments: list[int], late: dict[int, Late], first: int, limit: int
     ) -> list[KnownFrames]:
-        """What frames mean, up to one of another shape, or the end of the response.
+        """What up to `limit` frames mean, from the `first` up to one of another shape, or the end.
 
-        Args:
-            frames: The bytes of frames, each as it came.
-            moments: When each arrived.
-            late: Those that may have arrived before, by place.
-            first: The place of the first to read.
-            limit: How many are read at most.
-
-        Returns:
-            One item for frames that follow each other and have texts only, and one for each other frame.
-            Nothing without compiled code.
+        Frames that follow each other and have texts only are one item, each other frame is one. Without
+        compiled code the list is empty.
         """
         return [] if read_known is None else read_known(frames, moments, late, first, limit, self.groups)
 
     def of_response(self, received: bytes) -> ResponseShapes | None:
-        """The shapes as the response has them that a frame is from; None where none are known.
-
-        Args:
-            received: The bytes of the frame as they came.
-        """
+        """The shapes of frames of the response that a received frame is from; None where none are known."""
         if (start := _RESPONSE.match(received)) is None:
             return None
         alike = self._alike(start[1], start[2])
@@ -144,13 +128,7 @@ class Shapes:
             self._alike_or_new(before, between).templates.append(own)
 
     def note_delta(self, received: bytes, payload: bytes, delta: Delta) -> None:
-        """Keep what a frame without a text means, if it is of a form that other responses can have.
-
-        Args:
-            received: The bytes of the frame as they came, and no others.
-            payload: Its payload: the JSON.
-            delta: What it means.
-        """
+        """Keep what a frame without a text means, if it is of a form that other responses can have."""
         # An end is looked at each time: nothing is read after it.
         if len(received) > _LONGEST or delta.error is not None or delta.done:
             return
@@ -191,12 +169,7 @@ class Shapes:
 
 
 class ResponseShapes:
-    """The shapes of frames of one response.
-
-    Args:
-        prefix: The start of its frames.
-        alike: The shapes of frames that start in this way.
-    """
+    """The shapes of frames of one response."""
 
     __slots__ = ("_alike", "_own", "_prefix")
 
@@ -248,10 +221,7 @@ _IDLE_NAMES: Final = frozenset({b"ping", b"keepalive", b"keep-alive", b"heartbea
 def read_frame(codec: Codec, frame: Frame, deviations: MutableSet[str]) -> Delta | None:
     """Read a frame; None for one that only keeps the connection alive.
 
-    Args:
-        codec: The protocol.
-        frame: The frame.
-        deviations: Takes what is not as protocol and JSON have it, and was read nevertheless.
+    `deviations` takes what is not as protocol and JSON have it, and was read nevertheless.
 
     Raises:
         RequestFailedError: `malformed_frame`.

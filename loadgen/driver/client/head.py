@@ -23,14 +23,8 @@ class Head:
     """The start of a response.
 
     Attributes:
-        status: The HTTP status.
         fields: The header fields as they came; see `header`.
-        ok: Whether the body is an answer, and not what the server says of an error.
-        event_stream: Whether the body is server-sent events.
         encoding: How the body is compressed, be it for the way only; empty when it is not.
-        chunked: Whether the body says itself where it ends.
-        until_close: Whether only the end of the connection ends the body.
-        media_type: The media type of the body, in lower case and without parameters.
     """
 
     status: int
@@ -43,11 +37,7 @@ class Head:
     media_type: str = ""
 
     def header(self, name: str) -> str | None:
-        """The value of a header, of a repeated one the last; None where there is none.
-
-        Args:
-            name: In lower case.
-        """
+        """The value of a header by its name in lower case; of a repeated one the last, None without one."""
         wanted = name.encode()
         values = (value for field, value in reversed(self.fields) if field.lower() == wanted)
         return next((value.decode("latin-1") for value in values), None)
@@ -125,19 +115,10 @@ def may_have_crossed(begun_ns: int) -> bool:
 
 
 def require_asked(status: int, first_byte_ns: int, begun_ns: int, *, is_reused: bool) -> None:
-    """Demand that a response can be the answer to the request. Times are ns of CLOCK_MONOTONIC.
+    """Raise `unasked_response` for a response that cannot be the answer to the request, by times in ns.
 
     On a new connection a server may refuse the first request before it comes, when it has too much to do: an
     error status is for that request, because there is no other.
-
-    Args:
-        status: Of the response.
-        first_byte_ns: When its first byte arrived, by the kernel's stamp.
-        begun_ns: When the first byte of the request was handed to the kernel.
-        is_reused: Whether the connection has carried a request before.
-
-    Raises:
-        RequestFailedError: `unasked_response`.
     """
     if first_byte_ns + clock_set_back_ns() < begun_ns and (is_reused or status == _OK):
         early_ms = (begun_ns - first_byte_ns) / 1e6

@@ -42,10 +42,6 @@ class HttpTransport:
     exchange's `setup` says so (RFC 9112, 9.3.1): generating an answer changes nothing on the server, so this
     holds for POST too. Nothing else is retried.
 
-    Args:
-        endpoint: Where to.
-        timeouts: How long each part of a request may take.
-
     Attributes:
         compiled: Whether plain connections are read in compiled code; TLS always is in Python.
     """
@@ -168,11 +164,7 @@ class HttpTransport:
         return None
 
     async def _dialed(self, exchange: Exchange, *, retried: bool = False) -> tuple[AnyConnection, Setup]:
-        """A new connection.
-
-        Raises:
-            RequestFailedError: Connecting failed; the message says why.
-        """
+        """A new connection."""
         try:
             async with asyncio.timeout_at(self._deadlines.due_s(exchange)):
                 connection, setup = await self._open()

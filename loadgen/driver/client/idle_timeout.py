@@ -37,13 +37,7 @@ class Listener(Protocol):
 
 
 class Silence(NamedTuple):
-    """A server said nothing for too long.
-
-    Attributes:
-        failure: Which time was over.
-        message: The same, in words.
-        due_ns: When it was over.
-    """
+    """A server said nothing for too long."""
 
     failure: Failure
     message: str
@@ -57,11 +51,6 @@ class Patience:
     is a sign of life, though its stamp may be after the time was over: our delay is not blamed on the server.
 
     Trailers, and whatever else is not part of the body, do not count.
-
-    Args:
-        timeouts: How long is too long.
-        listener: Who reads the response to a request; None while no request does.
-        on_silent: Called with who is late, and how; it is forgotten then.
     """
 
     def __init__(

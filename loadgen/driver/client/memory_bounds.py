@@ -39,16 +39,7 @@ PIECE_BYTES: Final = 128
 
 
 class Allowance:
-    """The memory allowance of responses: for one, and for all open ones together.
-
-    Args:
-        each: Bytes for one.
-        together: Bytes for all, and for what waits to be sent to the log.
-        queued: Returns how many bytes wait to be sent to the log.
-
-    Attributes:
-        held: What the open ones take at present.
-    """
+    """The memory allowance of responses: for one, and for all open ones together."""
 
     __slots__ = ("_each", "_queued", "_together", "held")
 
@@ -64,11 +55,7 @@ class Allowance:
         self.held = 0
 
     def take(self, more: int, whole: int) -> None:
-        """Add to a response's memory, given the new total of the response.
-
-        Raises:
-            RequestFailedError: `too_large`. What was taken is to be given back all the same.
-        """
+        """Add to a response's memory, now `whole`, to be given back also where this raises `too_large`."""
         if self.takes(more, whole):
             return
         self.held += more

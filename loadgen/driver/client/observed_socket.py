@@ -33,10 +33,9 @@ class Passage(ABC):
         last: Whether what the socket's owner sends from now on ends with the last byte of the request.
         sent: Whether the kernel has that byte.
         head: Whether the head of the response is complete; set from outside.
-        bare_bytes: What was received up to the read that completed it; later on, as set from outside,
-            what was received since the last of the body.
+        bare_bytes: What was received up to the read that completed it; later on, as set from outside, what
+            was received since the last of the body.
         begun_ns: When the first byte of the request was handed to the kernel; 0 before.
-        kept: Whether the connection has carried a request before.
         first_ns: Arrival of the first bytes of the response; 0 before.
         heard_ns: Arrival of the last ones so far; 0 before.
         broken: Why nothing more can be read; None after an orderly end too.
@@ -68,11 +67,7 @@ class ObservedSocket(StampingSocket):
     Attributes:
         passage: Who is notified. What arrives between two requests, when none is set, ends the connection: it
             could be taken for the answer to the next.
-        used: Whether it has carried a request.
-        connecting_ns: When the TCP handshake began.
         speaking_ns: When the first bytes were sent; 0 before.
-        counted: What it has received, from its first request on.
-        count_unasked: Called when a response has come that no request asked for.
     """
 
     passage: Passage | None = None

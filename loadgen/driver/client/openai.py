@@ -49,12 +49,7 @@ def request_body(sample: Sample, generation: Generation, **question: Any) -> dic
 
 
 def read_usage(payload: Mapping[str, Any], choice: Mapping[str, Any] | None = None) -> Usage | None:
-    """Read the token counts of a frame, from any of the known places.
-
-    Args:
-        payload: The frame. Groq has the counts in its own member.
-        choice: The answer in it. Moonshot has the counts there.
-    """
+    """Read the token counts of a frame, from any of the known places: Groq and Moonshot have their own."""
     usage = payload.get("usage")
     if not usage and "x_groq" in payload:
         usage = _GROQ.find(payload)
@@ -77,12 +72,10 @@ def token_counts(usage: Any) -> Usage | None:
 
 
 def first_choice(payload: Any) -> Mapping[str, Any] | None:
-    """The choice that an answer consists of; None in a frame without one, such as the usage frame.
-
-    Where several answers to one question were asked for, the one with index 0 is the answer.
+    """The choice with index 0, which is the answer; None in a frame without it, such as the usage frame.
 
     Raises:
-        MalformedError: There are choices, but not in the protocol's shape.
+        MalformedResponseError: There are choices, but not in the protocol's shape.
     """
     if not isinstance(payload, dict):
         raise MalformedResponseError("not a JSON object")
@@ -100,13 +93,7 @@ def first_choice(payload: Any) -> Mapping[str, Any] | None:
 
 
 def with_others(delta: Delta, payload: Mapping[str, Any], member: str) -> Delta:
-    """Add which further choices a frame has something of.
-
-    Args:
-        delta: What the frame means for the answer.
-        payload: The frame, of which `first_choice` was taken.
-        member: Where a choice has its text, or an object with texts.
-    """
+    """Add which further choices a frame adds text to, in a `member` of a choice."""
     choices = payload.get("choices")
     if not choices or (len(choices) == 1 and not choices[0].get("index")):
         return delta

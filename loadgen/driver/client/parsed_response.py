@@ -39,12 +39,8 @@ class ParsedResponse:
         first_visible_ns: Arrival of the first content: no reasoning, no tool call; None without any.
         token_low_ns: When chunks had not arrived that may be earlier than their stamps, by their place in
             `token_ns`.
-        silent_low_ns: Likewise of silent ones.
-        finish_ns: Arrival of the piece that gave the finish reason.
         choices: How many choices it has: more than one where `n` asked for several.
         other_chunks: How many chunks the further choices had; they are not part of the answer.
-        done: Whether the stream said that it is over.
-        error: An error that the server reported inside the body.
     """
 
     token_ns: list[int] = field(default_factory=list)
@@ -137,10 +133,8 @@ class ParsedResponse:
     def add(self, delta: Delta, at_ns: int | None, low_ns: int | None = None) -> None:
         """Add the content of one piece.
 
-        Args:
-            delta: What that is.
-            at_ns: When it arrived; None for a piece that is not of a stream.
-            low_ns: When it had not arrived, where it may have arrived before `at_ns`.
+        `at_ns` is its arrival, None for a piece that is not of a stream; at `low_ns` it had not arrived,
+        where it may have arrived before `at_ns`.
         """
         if low_ns is not None:
             self._note_low(delta, low_ns)
@@ -167,14 +161,10 @@ class ParsedResponse:
         lows: Mapping[int, int] | None,
         first_length: int | None = None,
     ) -> None:
-        """Add the non-empty texts of chunks without any other content.
+        """Add the non-empty texts of chunks without any other content: as many, or joined to fewer.
 
-        Args:
-            channel: What they are.
-            texts: They, or some of them as one.
-            moments: When each chunk arrived.
-            lows: When those had not arrived that may have arrived before, by their place.
-            first_length: How many characters the first chunk has, where it may be the first of all.
+        `moments` has the arrival of each chunk, `lows` by place when those had not arrived that may be
+        earlier; `first_length` is the length of the first chunk, where it may be the first of all.
         """
         if lows:
             earlier = len(self.token_ns)
@@ -222,11 +212,7 @@ class ParsedResponse:
         self._compacted = (0, self._compacted[1], 0)
 
     def compact(self) -> int:
-        """Join the texts that were added since the last call.
-
-        Returns:
-            Bytes of memory for all that was added since: texts, tool calls and stamps.
-        """
+        """Join the texts added since the last call; return the bytes of memory of all that was added."""
         contents, thoughts, stamps = self._compacted
         size = self._tool_calls.added_bytes() if self._tool_calls else 0
         for texts, start in ((self.content, contents), (self.reasoning, thoughts)):
@@ -290,14 +276,10 @@ class ParsedResponse:
         self._first_hush_ns = next((stamp_ns for stamp_ns in self.silent_ns if stamp_ns >= thought_ns), None)
 
     def late_chunks(self, lows: Mapping[int, int]) -> list[int]:
-        """Chunks that may precede the stamps, in the log's form.
+        """The chunks that may precede their stamps, in the log's form, from ascending `lows`.
 
-        Args:
-            lows: When they had not arrived, by their place in `arrivals`, ascending.
-
-        Returns:
-            Three numbers for neighbours of one read: the place of the first, how many they are, and by how
-            many microseconds at most they are earlier than their stamp.
+        Three numbers for neighbours of one read: the place of the first, how many they are, and by how many
+        microseconds at most they are earlier than their stamp.
         """
         arrivals = self.arrivals
         late: list[list[int]] = []

@@ -39,11 +39,9 @@ class PlainJson:
     """A protocol that the user describes.
 
     Attributes:
-        path: Where requests go, from the root of the host.
         body: The request body, with placeholders (`loadgen.driver.client.body_template`).
         text_at: Where the text is in an answer (`loadgen.driver.client.server_json`).
         tokens_at: Likewise the number of output tokens; None where servers do not say.
-        finish_at: Likewise the reason why the model stopped.
     """
 
     path: str = "/generate"
@@ -68,7 +66,7 @@ class PlainJson:
         """The request body for a sample; a system prompt without a place of its own precedes the prompt.
 
         Raises:
-            CannotAskError: The body has no place for what it is.
+            CannotAskError: The body has no place for a conversation, or for tools.
         """
         require_texts(sample, "sse and json")
         places = placeholders(self.body)

@@ -22,7 +22,6 @@ class PlainSSE(plain_json.PlainJson):
     """A user-described protocol of events: the places apply to every event.
 
     Attributes:
-        cumulative: Whether each event has the whole text so far.
         ids_at: Where an event has the ids of its tokens, of all so far or of the new ones; None without.
     """
 

@@ -29,14 +29,8 @@ class ProtocolEntry:
 
     Attributes:
         codec: The module of its codec; `module:CLASS` if its options make the codec.
-        title: What it is, for lists and the docs.
         stream: Whether a response is a stream only if `--stream` asks for one, always, or never.
-        rooted: Whether paths begin at the root of the host, not below `/v1`.
-        seed: Whether requests have a member for `--request-seed`.
-        ignore_eos: Whether requests have members for `--ignore-eos`.
-        described: Whether the user describes it with `--path`, `--body` and so on.
         preset_of: The described protocol that it is, with these `options`; empty for others.
-        options: Attributes of its codec that differ from the defaults of its class.
         dialect: The module that writes its frames for the conformance scenarios; empty if there is none.
     """
 
@@ -132,7 +126,7 @@ def protocol_entry(name: str) -> ProtocolEntry:
 
     Raises:
         UnknownProtocolError: No protocol has this name.
-        PluginError: It is a plug-in's, and cannot be used.
+        PluginError: A plug-in's protocol cannot be used.
     """
     if name in PROTOCOLS:
         return PROTOCOLS[name]
@@ -155,16 +149,7 @@ def _has(name: str, is_wanted: Callable[[ProtocolEntry], bool]) -> bool:
 
 
 def codec_of(name: str, options: Mapping[str, Any]) -> Codec:
-    """The codec of a protocol.
-
-    Args:
-        name: One of `protocol_names()`.
-        options: Attributes of the codec of a described protocol, all JSON; other protocols have none.
-
-    Raises:
-        UnknownProtocolError: No protocol has this name.
-        PluginError: It is a plug-in's, and cannot be used.
-    """
+    """The codec of a protocol, with `options` of one that users describe; raise as `protocol_entry`."""
     if name not in PROTOCOLS:
         return _of_plugin(name)[1]
     entry = PROTOCOLS[name]

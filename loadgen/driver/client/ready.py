@@ -70,11 +70,7 @@ class Ready(Protocol):
         """Note that a connection has unread data."""
 
     async def caught_up(self) -> int | None:
-        """Read all received data, and run deferred work.
-
-        Returns:
-            Before which moment all of it had arrived, ns of CLOCK_MONOTONIC; None where that is not known.
-        """
+        """Read all received data, run deferred work; return until when all had arrived, None if unknown."""
 
     def close(self) -> None:
         """Release the resources of watching."""

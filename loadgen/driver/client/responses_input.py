@@ -17,20 +17,12 @@ if TYPE_CHECKING:
 
 
 def items(chat: Sequence[Message]) -> list[dict[str, Any]]:
-    """The messages as input items.
-
-    Raises:
-        CannotAskError: One of them has something that the protocol has no place for.
-    """
+    """The messages as input items; raise `CannotAskError` for what has no place in the protocol."""
     return [item for message in chat for item in _items(message)]
 
 
 def tools(offered: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The tools in the protocol's form.
-
-    Raises:
-        CannotAskError: One is not a function.
-    """
+    """The tools in the protocol's form; raise `CannotAskError` for what is not a function."""
     return [{"type": "function", **function_of(tool, "responses")} for tool in offered]
 
 

@@ -35,9 +35,7 @@ _LONGEST_INDEX: Final = 9
 def loads(data: bytes, deviations: MutableSet[str] | None = None) -> Any:
     """Decode JSON; a half of a character is read as U+FFFD, as in decoded bytes, and NaN as Python has it.
 
-    Args:
-        data: The JSON.
-        deviations: Takes what is not JSON, and was read nevertheless.
+    `deviations` takes what is not JSON, and was read nevertheless.
 
     Raises:
         orjson.JSONDecodeError: It is not JSON.
@@ -59,23 +57,16 @@ def loads(data: bytes, deviations: MutableSet[str] | None = None) -> Any:
 
 
 def members(payload: Any, what: str = "the payload") -> dict[str, Any]:
-    """A JSON object.
-
-    Raises:
-        MalformedError: It is something else.
-    """
+    """A JSON object; raise `MalformedResponseError` for anything else."""
     if not isinstance(payload, dict):
         raise MalformedResponseError(f"{what} is not a JSON object")
     return payload
 
 
 def event_type(payload: Any) -> str:
-    """The `type` of an event; empty for an object without members, which says nothing.
+    """The `type` of an event, or raise `MalformedResponseError`; empty for an object without members.
 
     The event's name in the stream says the same, but some proxies leave it out.
-
-    Raises:
-        MalformedError: It has none.
     """
     kind = type_of(members(payload))
     if payload and not kind:
@@ -90,11 +81,7 @@ def type_of(payload: Mapping[str, Any]) -> str:
 
 
 def objects(value: Any, what: str) -> Sequence[dict[str, Any]]:
-    """A list of JSON objects; null and missing are empty.
-
-    Raises:
-        MalformedError: It is something else.
-    """
+    """A list of JSON objects, empty for null and missing; raise `MalformedResponseError` for others."""
     if value is None:
         return ()
     if not isinstance(value, list) or not all(isinstance(part, dict) for part in value):
@@ -103,11 +90,7 @@ def objects(value: Any, what: str) -> Sequence[dict[str, Any]]:
 
 
 def text(value: Any) -> str:
-    """A text member: null and missing are empty.
-
-    Raises:
-        MalformedError: It is something else than a text.
-    """
+    """A text member, empty for null and missing; raise `MalformedResponseError` for anything else."""
     if value is None:
         return ""
     if not isinstance(value, str):
@@ -116,11 +99,7 @@ def text(value: Any) -> str:
 
 
 def written(value: Any) -> str:
-    """A value as JSON, where a text belongs: what a tool is called with is an object for some servers.
-
-    Raises:
-        MalformedError: It is nested more deeply than anybody reads.
-    """
+    """A value as JSON, where a text belongs: what a tool is called with is an object for some servers."""
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     except RecursionError as error:
@@ -144,11 +123,7 @@ def counted(value: Any) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class JsonPlace:
-    """A place in a JSON value.
-
-    Attributes:
-        steps: From the outside to the inside: names of members, and indexes of lists.
-    """
+    """A place in a JSON value."""
 
     steps: tuple[str, ...]
 
@@ -166,11 +141,7 @@ class JsonPlace:
 
 @lru_cache(_CACHED_PLACES)
 def place(written: str) -> JsonPlace:
-    """Read a place: names and indexes with dots between them.
-
-    Raises:
-        ValueError: One of them is empty.
-    """
+    """Read a place, names and indexes with dots between; raise ValueError if one of them is empty."""
     steps = tuple(written.split("."))
     if not all(steps):
         raise ValueError(

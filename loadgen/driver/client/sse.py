@@ -42,11 +42,7 @@ class SSEDecoder:
         self._inside = False
 
     def feed(self, received: bytes) -> list[Frame]:
-        """Take bytes; return the frames that they completed.
-
-        Raises:
-            RequestFailedError: `too_large`, a frame grew beyond `MAX_FRAME_BYTES`.
-        """
+        """Take bytes; return the completed frames; raise `too_large` for one beyond `MAX_FRAME_BYTES`."""
         if received.startswith(b"data: ") and received.endswith(b"\n\n") and not self._inside:
             # One whole frame, or several, without anything unusual: what nearly all reads bring.
             if received.find(b"\n", 0, -2) < 0 and b"\r" not in received:
@@ -164,11 +160,7 @@ class JsonLinesDecoder(SSEDecoder):
     """Decodes JSON lines, split anyhow, into one frame for each line."""
 
     def feed(self, received: bytes) -> list[Frame]:
-        """Take bytes; return the completed lines.
-
-        Raises:
-            RequestFailedError: `too_large`, a line grew beyond `MAX_FRAME_BYTES`.
-        """
+        """Take bytes; return the completed lines; raise `too_large` for one beyond `MAX_FRAME_BYTES`."""
         first, *rest = received.split(b"\n")
         self._line += first
         lines = []

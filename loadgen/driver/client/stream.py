@@ -45,20 +45,9 @@ _EXACT: Final[Mapping[int, Any]] = {}
 class ResponseStream:
     """The body of one response.
 
-    Args:
-        codec: The protocol.
-        allowance: What it may take to keep, alone and together with others; by default it is alone.
-        shapes: What earlier responses of the endpoint have shown of its frames; by default nothing.
-
     Attributes:
         reader: What reads frames and bodies: the protocol, unless that is replaced by one that keeps more.
-        answer: What has been decoded so far.
-        bytes: Of the body.
-        reads: How many reads it came in, by their stamps.
         last_ns: When the last piece arrived, 0 before the first.
-        awaits_token: Whether it is a stream, or may be one, without a token so far.
-        streamed: Whether it is a stream: server-sent events or JSON lines.
-        media_type: The media type that the head names.
         deviations: What is not as the protocol has it, and was read nevertheless.
     """
 
@@ -89,24 +78,17 @@ class ResponseStream:
         self._begun = self._cut = False
 
     def lacks_end(self, *, framed: bool) -> bool:
-        """Whether a stream of a protocol with finish reasons lacks one.
+        """Whether a stream lacks the finish reason of its protocol; `framed`: complete by HTTP.
 
         Some servers and gateways end a response in order, even with `[DONE]`, although its generation was
         cut. What is not such a stream is complete when HTTP says so, and one JSON text when it is one.
-
-        Args:
-            framed: Whether HTTP says that the response is complete, and not only the end of the connection.
         """
         has_begun = not self.answer.empty if self.answer.done else self._begun or not framed
         must_end = self._codec.announces_end and self.streamed and has_begun
         return (must_end and self.answer.finish_reason is None) or self.is_cut(framed=framed)
 
     def is_cut(self, *, framed: bool) -> bool:
-        """Whether the end of the connection came inside an event, and nothing but that says so.
-
-        Args:
-            framed: Whether HTTP says that the response is complete, and not only the end of the connection.
-        """
+        """Whether the end of the connection came inside an event, and nothing but that says so."""
         return self._cut and not framed and not self.answer.done
 
     def start(self, *, event_stream: bool, media_type: str = "") -> None:
@@ -122,7 +104,7 @@ class ResponseStream:
         """Store received pieces of the body with times; `late` pieces perhaps arrived earlier.
 
         Raises:
-            RequestFailedError: `too_large`, or what a piece is that is not part of an answer.
+            RequestFailedError: `too_large`, or the failure of a piece that is not part of an answer.
         """
         if self.bytes >= self._settle_at:
             self._settle()

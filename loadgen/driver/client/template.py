@@ -44,7 +44,6 @@ class Template(NamedTuple):
     Attributes:
         head: The bytes of a frame up to its text, the opening quote included.
         tail: The bytes after the text, from the closing quote to the blank line.
-        channel: What the text is.
     """
 
     head: bytes
@@ -52,10 +51,9 @@ class Template(NamedTuple):
     channel: Channel
 
     def read(self, frames: list[bytes]) -> tuple[int, list[str] | None]:
-        """Read the first frames up to one that has not both ends.
+        """Read the first frames up to one that has not both ends; return their number and their texts.
 
-        Returns:
-            How many they are, and their texts: None when not every one of them is one text that is not empty.
+        The texts are None when one of them is empty, or more than one text.
         """
         if alike is None:
             insides = self.insides(frames)
@@ -89,11 +87,7 @@ class Template(NamedTuple):
         return None if texts is None else _ONLY[self.channel](texts[0])
 
     def texts(self, insides: Sequence[bytes]) -> list[str] | None:
-        """The texts of frames by what stands between their two ends.
-
-        Returns:
-            None when not every one of them is one text that is not empty.
-        """
+        """The texts between the two ends of frames; None when one is empty, or more than one text."""
         joined = _BETWEEN.join(insides)
         if _HIDDEN_BETWEEN in joined:
             # A text that ends with a backslash would make the next quote its own.
@@ -112,17 +106,7 @@ def _texts(joined: bytes, count: int) -> list[str] | None:
 
 
 def learn(codec: Codec, received: bytes, payload: bytes, delta: Delta) -> Template | None:
-    """Learn the template from a frame.
-
-    Args:
-        codec: Knows what frames mean.
-        received: The bytes of the frame as they came, and no others.
-        payload: Its payload: the JSON.
-        delta: What it means.
-
-    Returns:
-        None when its text is at no place that the codec proves to be the one that is read.
-    """
+    """Learn the template from a frame; None when the codec proves no place to be that of its text."""
     before, _, after = received.partition(payload)
     channel = _only_channel(delta)
     if channel is None or not _START.fullmatch(before) or after not in _ENDS:

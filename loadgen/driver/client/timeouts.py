@@ -20,7 +20,6 @@ class Timeouts:
         timeout_s: From the request's issue to the end of its response, all attempts and waits included.
         connect_timeout_s: For looking the host up and both handshakes together (`time_limit`).
         first_byte_timeout_s: From the request's last byte to the response's first.
-        idle_timeout_s: Between two reads of a response.
         named: The option that sets `timeout_s`, for messages.
     """
 
@@ -59,11 +58,7 @@ _TICKS: Final = 16
 
 @asynccontextmanager
 async def time_limit(seconds: float) -> AsyncIterator[None]:
-    """Cancel the block after this time.
-
-    Raises:
-        TimeoutError: It took longer.
-    """
+    """Cancel the block after this time, and raise TimeoutError."""
     async with asyncio.timeout(None) as limit:
         ticks = _Ticks(limit, seconds / _TICKS)
         try:
@@ -96,12 +91,7 @@ _T = TypeVar("_T")
 
 
 class Deadlines(Generic[_T]):
-    """Calls back for a request that is not done in time.
-
-    Args:
-        after_s: The time that each has.
-        on_expired: Called with who is late, and since when on the event loop's clock; it is forgotten then.
-    """
+    """Calls back for a request that is not done in time."""
 
     def __init__(self, after_s: float, on_expired: Callable[[_T, float], None]) -> None:
         self._after_s = after_s

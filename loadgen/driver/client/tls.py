@@ -34,12 +34,7 @@ _NOT_TLS: Final = frozenset({"WRONG_VERSION_NUMBER", "PACKET_LENGTH_TOO_LONG", "
 
 
 class TLSLayer:
-    """One connection's TLS, as the client.
-
-    Args:
-        context: Says whom to trust.
-        host: The server's name or address, as its certificate must have it.
-    """
+    """One connection's TLS, as the client."""
 
     def __init__(self, context: ssl.SSLContext, host: str) -> None:
         self._received = ssl.MemoryBIO()
@@ -48,13 +43,9 @@ class TLSLayer:
         self._begun = False
 
     def handshake(self, received: bytes = b"") -> tuple[bytes, bool]:
-        """Take what the server said and continue with the handshake; empty: the connection's end.
+        """Continue the handshake with what the server sent; empty: the connection's end.
 
-        Returns:
-            What to send, and whether the handshake is complete.
-
-        Raises:
-            ssl.SSLError: The handshake failed.
+        Returns what to send, and whether the handshake is complete; raises `ssl.SSLError` where it failed.
         """
         if received:
             self._received.write(received)
@@ -74,11 +65,9 @@ class TLSLayer:
         return self._to_send.read()
 
     def decrypt(self, received: memoryview) -> tuple[list[bytes], ssl.SSLError | None]:
-        """Take what was received.
+        """Take received bytes; return the plaintext, and what ends the connection after it.
 
-        Returns:
-            The bytes in it, none where it was TLS's own business, and what ends the connection after them: an
-            `SSLZeroReturnError` is the server's farewell, any other error is its alert or no TLS at all.
+        An `SSLZeroReturnError` is the server's farewell, any other error is its alert or no TLS at all.
         """
         self._received.write(received)
         pieces: list[bytes] = []

@@ -21,11 +21,9 @@ class Transport(Protocol):
         """
 
     async def caught_up(self) -> int | None:
-        """Take what has arrived, and tell the exchanges of it.
+        """Pass on what has arrived; return the moment up to which all had, ns of CLOCK_MONOTONIC.
 
-        Returns:
-            A moment, ns of CLOCK_MONOTONIC: exchanges know of all that had arrived before. None where this
-            transport cannot tell.
+        None where this transport cannot tell.
         """
 
     async def close(self) -> None:

@@ -127,14 +127,7 @@ class WireLoop:
         self._loop.add_reader(self.wire.fileno(), self._deliver)
 
     async def connect(self, sock: StampingSocket, address: Any) -> int:
-        """Connect a socket that does not block, for a `WireConnection`.
-
-        Returns:
-            When it was connected, ns of CLOCK_MONOTONIC.
-
-        Raises:
-            OSError: It cannot be connected.
-        """
+        """Connect a socket that does not block, or raise OSError; return when, ns of CLOCK_MONOTONIC."""
         if (error := sock.connect_ex(address)) not in (0, errno.EINPROGRESS):
             raise OSError(error, os.strerror(error))
         descriptor, handshake = sock.fileno(), _Handshake(self._loop)
@@ -161,11 +154,7 @@ class WireLoop:
         self.wire.forget(number)
 
     async def caught_up(self) -> int | None:
-        """Have everything read that has arrived, and handed to its connection.
-
-        Returns:
-            Before which moment all of it had arrived, ns of CLOCK_MONOTONIC.
-        """
+        """Pass on what has arrived; return the moment up to which all had, ns of CLOCK_MONOTONIC."""
         until_ns = self.wire.catch_up()
         while self._deliver():  # noqa: ASYNC110 (it takes few turns)
             await asyncio.sleep(0)
@@ -205,15 +194,7 @@ class _Handshake:
 
 
 class WireConnection:
-    """Carries one request at a time; the contract is that of `Connection`.
-
-    Args:
-        sock: A connected socket, which is taken over.
-        loop: Whose thread reads it.
-
-    Attributes:
-        reusable: See `Connection`; so are `stale` and `unasked`.
-    """
+    """Carries one request at a time; the contract is that of `Connection`."""
 
     __slots__ = (
         "_begun_ns",

@@ -29,11 +29,7 @@ _END_TIMEOUT_S: Final = 5.0
 
 
 def url_of(url: str) -> str:
-    """The URL that a user's URL stands for.
-
-    Raises:
-        EndpointError: LiteLLM is not installed.
-    """
+    """The URL that a user's URL stands for; raise `EndpointError` if LiteLLM is needed and not installed."""
     internal = f"http://{LITELLM_HOST}"
     if url.strip() not in {LITELLM, internal, f"{internal}/v1"}:
         return url
@@ -46,11 +42,7 @@ def url_of(url: str) -> str:
 
 @contextmanager
 def reached(targets: Sequence[Endpoint]) -> Iterator[tuple[Endpoint, ...]]:
-    """The endpoints with local addresses; LiteLLM runs until the end, if an endpoint needs LiteLLM.
-
-    Raises:
-        UnreachableError: LiteLLM does not start; the message has its reason.
-    """
+    """The endpoints with local addresses, while LiteLLM runs, or raise `UnreachableError`."""
     if not any(target.host == LITELLM_HOST for target in targets):
         yield tuple(targets)
         return

@@ -35,16 +35,9 @@ async def attempt_request(
     exchange: Exchange,
     decoding: MutableSet[Exchange] | None = None,
 ) -> RequestFailedError | None:
-    """Send a request, read the response, and judge the response.
+    """Send a request, read the response, and judge it; return why the attempt failed, None for a success.
 
-    Args:
-        transport: Carries the request.
-        request: What is sent.
-        exchange: Observes it.
-        decoding: Holds the exchange while its response, which is complete, is decoded slice by slice.
-
-    Returns:
-        Why the attempt failed; None for a success.
+    `decoding` holds the exchange while its response, which is complete, is decoded slice by slice.
     """
     try:
         await transport.send(request, exchange)
@@ -83,11 +76,7 @@ def _length_is_unproven(exchange: Exchange) -> bool:
 
 
 def _require_readable(exchange: Exchange) -> None:
-    """Demand an answer that can be decoded: of status 200, and not compressed.
-
-    Raises:
-        RequestFailedError: It is not one.
-    """
+    """Demand an answer that can be decoded: of status 200, and not compressed."""
     if exchange.response is None:
         return
     if not exchange.response.ok:
@@ -102,11 +91,7 @@ def _require_readable(exchange: Exchange) -> None:
 
 
 def _require_success(exchange: Exchange) -> None:
-    """Demand that a decoded response has a token, and an end that says that the answer is complete.
-
-    Raises:
-        RequestFailedError: It has not.
-    """
+    """Demand that a decoded response has a token, and an end that says that the answer is complete."""
     answer = exchange.stream.answer
     if answer.error is not None:
         raise RequestFailedError(Failure.ERROR_FRAME, answer.error)
@@ -157,13 +142,7 @@ MOST_WAIT_S: Final = 30.0
 
 
 class Retries:
-    """Decides on further attempts, for all requests of a worker.
-
-    Args:
-        limit: How many may follow the first attempt at a request.
-        total_s: All attempts at a request, and the waits between them, take no longer than this.
-        seed: Of the waits, up to half of which is chance: who failed together is not to come back together.
-    """
+    """Decides on further attempts, for all requests of a worker."""
 
     def __init__(self, limit: int = 0, total_s: float = 0.0, seed: int | str = 0) -> None:
         self._limit = limit
@@ -180,14 +159,7 @@ class Retries:
         return begun_s + self._total_s
 
     def wait_s(self, attempt: int, failure: str, asked_s: float | None, left_s: float) -> float | None:
-        """How long to wait before the next attempt; None where none follows.
-
-        Args:
-            attempt: Which one failed, from 1.
-            failure: How.
-            asked_s: The wait that the server asked for.
-            left_s: What is left of the request's time.
-        """
+        """How long to wait, in s, before the next attempt; None where none follows. Attempts count from 1."""
         if attempt > self._limit or not mendable(failure) or self._stopped.is_set():
             return None
         wait_s = asked_s
@@ -222,12 +194,7 @@ _RENAMED: Final = {"max_tokens": "max_completion_tokens"}
 
 
 class RefusedMembers:
-    """The members that a server has refused.
-
-    Args:
-        generation: What requests ask for; members of its `extra_body` are the user's, and stay.
-        emit: Takes the finding.
-    """
+    """The members that a server has refused."""
 
     def __init__(self, generation: Generation, emit: Callable[[Event], object]) -> None:
         self._own = tuple(name for name in _WITHOUT if name not in generation.extra_body)

@@ -16,12 +16,7 @@ def new_salt() -> str:
 
 
 def salted(sample: Sample, salt: str) -> Sample:
-    """The question with a salt at the start of the endpoint's input.
-
-    Args:
-        sample: A question in words; what follows on its answer keeps the salt where it is.
-        salt: See `new_salt`.
-    """
+    """The question with a salt at the start of the endpoint's input."""
     if sample.chat:
         first, *others = sample.chat
         return replace(sample, chat=(_salted_message(first, salt), *others))

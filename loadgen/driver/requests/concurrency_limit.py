@@ -14,10 +14,6 @@ class ConcurrencyLimit:
     """Free slots, each with the time since when free: the earliest time for the next request.
 
     One at a time waits: an open loop issues in the order of its schedule.
-
-    Args:
-        count: How many there are.
-        clock: The time.
     """
 
     def __init__(self, count: int, clock: Clock) -> None:
@@ -26,11 +22,7 @@ class ConcurrencyLimit:
         self._waiting: asyncio.Future[int] | None = None
 
     def take(self) -> int | None:
-        """Take the place that has been free for longest; return since when, in ns of CLOCK_MONOTONIC.
-
-        Returns:
-            None where none is free.
-        """
+        """Take the slot that has been free for longest; return since when, ns of CLOCK_MONOTONIC, or None."""
         return self._free_ns.popleft() if self._free_ns else None
 
     async def wait(self) -> int:

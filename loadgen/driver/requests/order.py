@@ -120,11 +120,7 @@ class Balance(Protocol):
 
 
 class RoundRobin:
-    """Round robin by request number: independent of the number of workers.
-
-    Args:
-        endpoints: How many there are.
-    """
+    """Round robin by request number: independent of the number of workers."""
 
     def __init__(self, endpoints: int) -> None:
         self._endpoints = endpoints
@@ -141,11 +137,7 @@ class RoundRobin:
 
 
 class LeastInFlight:
-    """Where the fewest requests of this worker are under way; of several such endpoints the next in turn.
-
-    Args:
-        endpoints: How many there are.
-    """
+    """Where the fewest requests of this worker are under way; of several such endpoints the next in turn."""
 
     def __init__(self, endpoints: int) -> None:
         self._in_flight = [0] * endpoints
@@ -168,10 +160,5 @@ class LeastInFlight:
 
 
 def balance_of(name: str, endpoints: int) -> Balance:
-    """The balance of a name.
-
-    Args:
-        name: One of `BALANCES`.
-        endpoints: How many there are.
-    """
+    """The balance of a name."""
     return LeastInFlight(endpoints) if name == "least-in-flight" else RoundRobin(endpoints)

@@ -47,11 +47,6 @@ class Agenda:
         """The due times of a phase's requests, in ns from the start of the phase.
 
         Those of an open loop at a rate go on while there is one; requests without times are due at once.
-
-        Args:
-            load: The load.
-            seed: The seed of arrivals.
-            phase: The phase.
         """
         match load:
             case Open(arrivals=arrivals):

@@ -14,16 +14,7 @@ _SECOND: Final = 1_000_000_000
 
 
 class ThinkTime:
-    """Pauses between an answer and the next question.
-
-    Args:
-        spec: How long they are, as `workloads.distribution_notation.duration` reads it; None for none.
-        seed: The same seed gives the same pauses.
-        clock: The time.
-
-    Attributes:
-        some: Whether there are any.
-    """
+    """Pauses between an answer and the next question."""
 
     def __init__(self, spec: str | None, seed: int, clock: Clock) -> None:
         self._always_ns, self._draw = (0, None) if spec is None else _read(spec)
@@ -33,22 +24,13 @@ class ThinkTime:
         self._thinkers: set[asyncio.Task[Any]] = set()
 
     def pause_ns(self, number: int, turn: int) -> int:
-        """The length of the pause after a turn: independent of worker and order.
-
-        Args:
-            number: Of the request, or the conversation, in the session.
-            turn: Which of its turns has been answered, from 0.
-        """
+        """The length of the pause after a turn: independent of worker and order."""
         if self._draw is None:
             return self._always_ns
         return round(self._draw(Random(f"{self._seed}/{number}/{turn}")) * _SECOND)  # noqa: S311 (no secret)
 
     async def until(self, due_ns: int) -> None:
-        """Pause until a moment.
-
-        Raises:
-            asyncio.CancelledError: There is nothing more to ask.
-        """
+        """Pause until a moment; raise CancelledError when no question is left."""
         thinker = asyncio.current_task()
         assert thinker is not None  # noqa: S101 (who awaits is a task)
         self._thinkers.add(thinker)

@@ -53,22 +53,7 @@ _READ: Final = AnswerUse.READ
 
 
 class RequestRunner:
-    """Takes turns: asks one sample at a time and emits the events.
-
-    Args:
-        transport: Carries the requests.
-        codec: The protocol.
-        generation: What each request asks for.
-        emit: Where events go.
-        retries: Whether another attempt follows one that failed.
-        allowance: What responses may take to keep.
-        ship: Sends what was emitted on its way to the log at once: called after the end of a large response.
-        further: Carry requests to further endpoints.
-        trace_context: Whether each request carries a `traceparent`.
-
-    Attributes:
-        endpoints: How many there are.
-    """
+    """Takes turns: asks one sample at a time and emits the events."""
 
     def __init__(
         self,
@@ -123,17 +108,7 @@ class RequestRunner:
     ) -> TurnOutcome:
         """Issue one request now and follow the request to the end.
 
-        Args:
-            sample: What is asked.
-            body: See `prepare`.
-            scheduled_ns: When it was due.
-            phase: The phase that it was due in.
-            endpoint: Which one is asked, from 0.
-            more: What else the log keeps of the issue.
-            use: What is done with the answer.
-
-        Raises:
-            asyncio.CancelledError: The request was given up; its CANCELLED event is emitted.
+        The issue event keeps `more`. A cancelled request has a CANCELLED event.
         """
         sample_uuid = f"{self._origin}{next(self._numbers):016x}"
         trace = TraceContext.new() if self._trace_context else None
@@ -190,11 +165,7 @@ class RequestRunner:
             exchange.stream.release()
 
     async def caught_up(self) -> int:
-        """Emit the end of each request with a complete response.
-
-        Returns:
-            A moment, ns of CLOCK_MONOTONIC: each request that had ended by then has its end among the events.
-        """
+        """Emit the end of each request with a complete response; return until when none is missing, in ns."""
         # Before the first request that is open was issued, no answer to any of them can have come.
         until_ns = min(time.monotonic_ns(), next(iter(self._open.values()), sys.maxsize))
         moments = [await transport.caught_up() for transport in self._transports]

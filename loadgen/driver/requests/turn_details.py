@@ -23,9 +23,6 @@ _ERRORS: Final = range(400, 600)
 class LogprobsReader:
     """A protocol that keeps an answer's log probabilities.
 
-    Args:
-        codec: The protocol.
-
     Attributes:
         logprobs: The log probabilities, by the members of OpenAI's `logprobs`.
     """

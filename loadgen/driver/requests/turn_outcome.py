@@ -28,12 +28,6 @@ class TurnOutcome(NamedTuple):
         failure: None for a success.
         ttft_ms: From `sent` to the first token.
         output_tokens: By the server's count, else chunks.
-        answer: What the model said, as a message, where it is followed or read.
-        finish_reason: As the server sent it.
-        input_tokens: By the server's count.
-        message: Of a failure, in words.
-        rejection: The HTTP error, where the answer would have been read.
-        details: Further parts of the answer, where it is read.
     """
 
     failure: str | None

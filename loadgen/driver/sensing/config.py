@@ -33,16 +33,7 @@ _MASK: Final = "***"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SensorConfig:
-    """One sensor.
-
-    Attributes:
-        kind: Which.
-        interval_s: The time between two of its readings.
-        url: Of a metrics page: its URL.
-        headers: Of a metrics page: further headers, which may be secrets.
-        verify: Of a metrics page: whether its TLS certificate is verified.
-        labels: Added to those of each reading.
-    """
+    """One sensor."""
 
     kind: Literal["host", "server", "dcgm", "nvml"]
     interval_s: float

@@ -25,15 +25,7 @@ if TYPE_CHECKING:
 
 
 class Runner(threading.Thread):
-    """Reads one sensor at an interval, from the start of the process.
-
-    Args:
-        sensor: The sensor.
-        source: Its name, for the record of a crash.
-
-    Attributes:
-        ready: Set once it has been read for the first time.
-    """
+    """Reads one sensor at an interval, from the start of the process."""
 
     def __init__(self, sensor: Sensor, source: str) -> None:
         super().__init__(daemon=True, name=f"sensor-{source}")

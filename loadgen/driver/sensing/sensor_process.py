@@ -29,13 +29,7 @@ _LONGEST_LINE: Final = 64 * 1024 * 1024
 
 
 class SensorProcess:
-    """The sensors of a session. A context manager that ends the process.
-
-    Args:
-        configs: What is read; without any there is no process.
-        recorder: Gets the readings.
-        edges: What is read before and after the requests only, in this process: nothing is read meanwhile.
-    """
+    """The sensors of a session. A context manager that ends the process."""
 
     def __init__(
         self, configs: tuple[SensorConfig, ...], recorder: EventRecorder, edges: tuple[SensorConfig, ...] = ()

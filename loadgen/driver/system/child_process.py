@@ -15,17 +15,7 @@ if TYPE_CHECKING:
 def start_child(
     module: str, *arguments: str, environment: Mapping[str, str], **options: Any
 ) -> subprocess.Popen[bytes]:
-    """Start a process that runs a module, by default without input and output.
-
-    Args:
-        module: As for `command`.
-        *arguments: Likewise.
-        environment: As for `variables`.
-        **options: Those of `subprocess.Popen`.
-
-    Raises:
-        OSError: It cannot be started.
-    """
+    """Start a process that runs a module, by default without input and output, or raise OSError."""
     quiet: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
     return subprocess.Popen(  # noqa: S603 (this very program)
         command(module, *arguments), env=variables(environment), **(quiet | options)
@@ -35,19 +25,13 @@ def start_child(
 def command(module: str, *arguments: str) -> list[str]:
     """The command line that runs a module, never a file of equal name in the working folder.
 
-    Args:
-        module: Its dotted name.
-        *arguments: No secrets: every user of the machine can read a command line.
+    Arguments hold no secret: every user of the machine can read a command line.
     """
     return [sys.executable, "-P", "-m", module, *arguments]
 
 
 def variables(environment: Mapping[str, str]) -> dict[str, str]:
-    """The variables of an environment with this process' import paths.
-
-    Args:
-        environment: The others.
-    """
+    """The variables of an environment with this process' import paths."""
     return {**environment, "PYTHONPATH": os.pathsep.join(sys.path)}
 
 

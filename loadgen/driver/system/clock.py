@@ -30,11 +30,7 @@ class _Timer(ctypes.Structure):
 
 
 class TimerFd:
-    """Becomes readable at a moment of CLOCK_MONOTONIC.
-
-    Attributes:
-        fd: The descriptor.
-    """
+    """Becomes readable at a moment of CLOCK_MONOTONIC."""
 
     def __init__(self) -> None:
         libc = ctypes.CDLL(None, use_errno=True)

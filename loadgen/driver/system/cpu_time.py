@@ -20,11 +20,9 @@ class CpuTime:
         self._waited_s = waited_s()
 
     def reading(self) -> dict[str, Any]:
-        """The shares since the last reading.
+        """The shares since the last reading: `cpu_share`, of one core, and `cpu_wait_share`.
 
-        Returns:
-            `cpu_share`, of one core, and `cpu_wait_share`: the share of the time that threads were ready to
-            run and had no CPU; None where the system does not say.
+        The latter is the share of the time that threads were ready to run and had no CPU; None where unknown.
         """
         before = self._wall_s, self._used_s, self._waited_s
         self._wall_s, self._used_s, self._waited_s = time.monotonic(), time.process_time(), waited_s()

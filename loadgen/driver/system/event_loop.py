@@ -18,9 +18,6 @@ def run_async(work: Coroutine[Any, Any, Result]) -> Result:
     """`asyncio.run`, but an interrupt cannot leave a half-made event loop or warn of work that never began.
 
     Such a loop has no attributes to be closed with: its destructor would print a traceback.
-
-    Raises:
-        KeyboardInterrupt: SIGINT came before the work handled it, or after.
     """
     with closing(work), closing(asyncio.Runner()) as runner:
         with deferred():

@@ -48,16 +48,6 @@ class ForkedProcess:
 
     It reads and writes nothing, but what it inherits and standard error.
 
-    Args:
-        name: What `ps -o comm` shows, up to 15 bytes.
-        work: What it does; SystemExit ends it as it would a program.
-        keep: The descriptors that it inherits. All others lead nowhere.
-        without: Variables that are taken out of its environment. Of all that were taken out, there or
-            here, `/proc` shows asterisks.
-
-    Attributes:
-        pid: Its process id.
-
     Raises:
         OSError: The system has no room for it.
     """
@@ -79,11 +69,8 @@ class ForkedProcess:
     def wait(self, timeout: float | None = None) -> int:
         """Wait for the end; return the exit code, or the negative number of a fatal signal.
 
-        Args:
-            timeout: In s; None for however long it takes.
-
         Raises:
-            subprocess.TimeoutExpired: It has not ended.
+            subprocess.TimeoutExpired: It has not ended within `timeout` seconds.
         """
         if self._code is None:
             poll = select.poll()

@@ -70,13 +70,7 @@ class Outbox:
 
     Nothing is raised when the other end is gone: the reader learns that.
 
-    Args:
-        sock: Where to; it does not block.
-        loop: Says when the socket takes more.
-        on_sent: Called whenever something has been sent that had to wait.
-
     Attributes:
-        bytes: How many wait.
         events: How many events the waiting frames hold, the one that is sent in part included.
     """
 
@@ -141,9 +135,7 @@ class QueueBounds:
     Attributes:
         recorder_events: Above this many events in the recorder's queue, the parent takes no more from
             workers.
-        recorder_bytes: Likewise, for what workers have sent.
         backlog_events: Above this many events that the parent has not taken, a worker issues nothing more.
-        backlog_bytes: Likewise.
         responses_bytes: All responses in a worker that are open, or that the parent has not taken.
         silence_s: A worker that says nothing for so long, although it should, is taken for dead and killed.
     """
@@ -161,13 +153,7 @@ class WorkerConfig:
     """All that a worker must know to begin with.
 
     Attributes:
-        plan: What the whole session is to do.
-        endpoints: Where requests go.
         questions: What is asked; see `loadgen.driver.workers.packing`.
-        share: Which part is this worker's.
-        node: Which part is its node's, of a run on several.
-        connect_ahead: How many connections are opened before the first phase.
-        bounds: How much may wait.
     """
 
     plan: Plan

@@ -47,22 +47,10 @@ class WorkerListener(Protocol):
 class WorkerHandle:
     """A worker, talked to in the running event loop.
 
-    Args:
-        number: Which one, from 0.
-        process: The process that it is.
-        listener: Is notified of what it says.
-
     Attributes:
-        open: The requests that are under way in it, as far as it has reported.
         issued: How many requests it has issued since this was last set to 0, as far as it has reported.
         complete_until_ns: Each request that had ended in it by then has its end among the reported events.
-        progress: Its last report of progress, if any.
-        crash_message: Its message when it crashed.
-        heard: How many messages have come from it.
-        killed_for: Why it was killed by us, if it was.
         answer: To what it was last asked; None when it is lost.
-        ended: Whether it has announced that nothing will follow.
-        lost: Whether it is gone without that announcement.
     """
 
     def __init__(self, number: int, process: WorkerProcess, listener: WorkerListener) -> None:

@@ -35,13 +35,8 @@ EXIT_TIMEOUT_S: Final = 5.0
 class WorkerProcess:
     """A newly started worker: a process and the connection.
 
-    Args:
-        transport: The name of its transport.
-        counter: Where its users get their numbers.
-
     Attributes:
         line: The parent's end of the socket; when it is closed, the worker ends.
-        pid: Its process id.
     """
 
     def __init__(self, transport: str, counter: SharedCounter) -> None:
@@ -65,15 +60,7 @@ class WorkerProcess:
 
 
 class WorkerLauncher:
-    """The worker processes of a session. A context manager that ends all of them.
-
-    Args:
-        transport: The name of their transport.
-
-    Attributes:
-        counter: Where their users get their numbers.
-        processes: The workers.
-    """
+    """The worker processes of a session. A context manager that ends all of them."""
 
     def __init__(self, transport: str = MEASURES_BEST) -> None:
         self.counter = SharedCounter()
@@ -83,11 +70,7 @@ class WorkerLauncher:
         allow_many_files()
 
     def spawn(self, workers: int) -> None:
-        """Start workers until there are this many.
-
-        Raises:
-            OSError: The system does not let this process have this many.
-        """
+        """Start workers until there are this many; raise OSError where the system does not allow it."""
         while len(self.processes) < workers:
             self.processes.append(WorkerProcess(self._transport, self.counter))
 

@@ -63,16 +63,7 @@ _REMEDY_SILENT: Final = (
 class WorkerPool:
     """A pool of worker processes; see `loadgen.driver.load_session.WorkerGroup`.
 
-    Args:
-        launcher: The processes, before their first message.
-        plan: What the session is to do.
-        recorder: Takes all events. It has to be recording when the first phase is issued.
-        clock: The time.
-        stop: Is asked to end the session when a worker is lost.
-        bounds: How much may wait.
-
     Attributes:
-        progress: Counters over all workers.
         lead_ns: Enough for a message to reach a process that has to be woken first.
     """
 
@@ -119,14 +110,7 @@ class WorkerPool:
         connect_ahead: int = 0,
         node: Shard = Shard(),  # noqa: B008 (a frozen value)
     ) -> None:
-        """Configure every worker, and open connections ahead of the first phase.
-
-        Args:
-            endpoints: Where requests go.
-            agenda: What is asked.
-            connect_ahead: How many connections are opened, on all nodes.
-            node: The part of the load that is this pool's; all pools have as many workers.
-        """
+        """Configure every worker, and open connections ahead of the first phase."""
         targets, questions = tuple(endpoints), packed(agenda, self._plan)
         for worker in self._workers:
             share = node.part(worker.number, len(self._workers))
@@ -134,11 +118,7 @@ class WorkerPool:
             worker.ask(WorkerConfig(self._plan, targets, questions, share, ahead, self._bounds, node))
 
     async def ready(self) -> None:
-        """Return when every worker is ready.
-
-        Raises:
-            WorkerLostError: One will never be.
-        """
+        """Return when every worker is ready; raise `WorkerLostError` if one never will be."""
         for worker in self._workers:
             await worker.answer
         for burial in self._burials:

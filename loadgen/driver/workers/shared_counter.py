@@ -22,9 +22,6 @@ class SharedCounter:
     Its 8 bytes are memory that the processes share. The lock is the kernel's, which takes it back from a
     process that dies; a file offset as the counter would do without one, but not every kernel moves it
     atomically.
-
-    Args:
-        fd: Of the counter, inherited from the process that made it; without one a counter is made.
     """
 
     def __init__(self, fd: int | None = None) -> None:

@@ -38,15 +38,7 @@ _compiled_rows: Callable[..., list[schema.Row]] | None = compiled_function("rows
 
 
 class Shipper:
-    """Takes events and ships them in batches; see `loadgen.driver.requests.conversation.Room`.
-
-    Args:
-        sock: Leads to the parent.
-        bounds: How much may wait.
-
-    Attributes:
-        full: Whether so much waits that nothing should be issued.
-    """
+    """Takes events and ships them in batches; see `loadgen.driver.requests.conversation.Room`."""
 
     def __init__(self, sock: socket.socket, bounds: QueueBounds) -> None:
         self.full = False

@@ -21,13 +21,7 @@ RATE_A_WORKER: Final = 1000.0
 def workers_for(load: Load, requests: int | None, cpus: int, nodes: int = 1) -> int:
     """One worker, and one more for each further 500 requests in flight or 1,000 requests per second.
 
-    One CPU is left to the parent, which writes the log.
-
-    Args:
-        load: How requests leave.
-        requests: How many there are; all of them are in flight where they leave at once.
-        cpus: How many this process may use, or one on each node.
-        nodes: How many machines share the load.
+    Of the `cpus` of this process, or of each node, one is left to the parent, which writes the log.
     """
     peak_rate = load.peak_rate if isinstance(load, Open) else None
     if peak_rate is not None:

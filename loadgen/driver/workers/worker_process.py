@@ -58,13 +58,7 @@ _GIVEN_UP_FOR: Final = {
 
 
 def main(fd: int, counter_fd: int, transport: str) -> None:
-    """Run a worker until the parent closes the connection or dies: then this process ends at once.
-
-    Args:
-        fd: The descriptor of the socket that leads to the parent.
-        counter_fd: That of the shared counter; 0 for none.
-        transport: The name of the transport.
-    """
+    """Run a worker until the parent closes the connection or dies: then this process ends at once."""
     with StampingSocket() as first:
         # The kernel begins to stamp a moment after a first socket asks: before there are requests.
         first.stamp_arrivals()
@@ -115,17 +109,7 @@ def _read(sock: socket.socket) -> bytes:
 
 
 class Worker:
-    """Executes the parent's commands.
-
-    Args:
-        sock: Leads to the parent.
-        frames: What of the next message has arrived.
-        config: The first message of the parent, without its questions.
-        agenda: These, unpacked.
-        make_transport: Makes the transport.
-        counter: Where the users of a closed loop get their numbers, when there are other workers.
-        host: Makes the sessions of the plan's own kind; None where the plan has none.
-    """
+    """Executes the parent's commands."""
 
     def __init__(
         self,
@@ -148,11 +132,7 @@ class Worker:
         self._watching: list[asyncio.Task[None]] = []
 
     async def run(self, payloads: list[memoryview]) -> None:
-        """Work until this process ends.
-
-        Args:
-            payloads: What the parent has said already.
-        """
+        """Work until this process ends."""
         config, plan = self._config, self._config.plan
         self._shipper = Shipper(self._sock, config.bounds)
         self._transports = [self._make_transport(endpoint, plan.timeouts) for endpoint in config.endpoints]
