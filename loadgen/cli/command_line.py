@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
-from workloads.errors import did_you_mean
+from workloads.errors import did_you_mean, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,8 +39,10 @@ def message(error: Exception, commands: Iterable[str]) -> str:
     if isinstance(error, typer.BadParameter):
         return _about_parameter(error)
     if hasattr(error, "possibilities"):
-        near = error.possibilities or ()
-        return f"unknown option {name}{did_you_mean(str(name), near)}"
+        # Without the hyphens, which every option has in common.
+        options = {option.lstrip("-"): option for option in error.possibilities or ()}
+        near = nearest(str(name).lstrip("-"), options)
+        return f"unknown option {name}" + (f"; did you mean {options[near]!r}?" if near else "")
     if name is not None and _NEEDS_VALUE in str(error):
         return f"{name} needs a value"
     if unknown := _COMMAND.match(str(error)):

@@ -48,6 +48,11 @@ MISTAKES = {
         "unknown option --max-respons; did you mean '--max-response'?",
         "loadgen perf",
     ),
+    "no option of that sound": (
+        ("export", "RUN", "--csv"),
+        "unknown option --csv",
+        "loadgen export",
+    ),
     "a missing option": (("rules", "show"), "NAME is missing", "loadgen rules show"),
     "a missing argument": (("sql",), "QUERY is missing", "loadgen sql"),
     "an argument too many": (
