@@ -112,7 +112,7 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """A benchmark. One file of `loadgen/plugins/evals/tasks/` and one line of the catalog.
+    """A benchmark: the source of its rows, the questions, and the scorers.
 
     Attributes:
         name: As it is called on the command line.

@@ -15,6 +15,7 @@ from loadgen.plugins.evals.grading.plain_answers import (
     jaccard,
     normalized,
 )
+from loadgen.plugins.evals.headlines import metric_means
 from workloads.score import Score, failed, graded, unparsed
 from workloads.scorer import Headline, Reference, Scorer
 
@@ -113,10 +114,7 @@ def _calls_of(truth: Any) -> Any:
     return calls_of_text(truth) if isinstance(truth, str) else calls_of_json(truth)
 
 
-_SETS: Final = (
-    Headline("exact", "avg(coalesce(metrics['exact'], 0))"),
-    Headline("jaccard", "avg(coalesce(metrics['jaccard'], 0))"),
-)
+_SETS: Final = (*metric_means("exact", "jaccard"),)
 
 EXACT_NORMALISED: Final = Scorer(
     "exact_normalised",
@@ -155,6 +153,6 @@ CALLS: Final = Scorer(
     1,
     grade_calls,
     "the calls of functions of the ground_truth, in any order, with equal arguments",
-    (Headline("accuracy"), Headline("names", "avg(coalesce(metrics['names'], 0))")),
+    (Headline("accuracy"), *metric_means("names")),
     note="arguments are compared normalised: texts in lower case with single blanks, 2.0 as 2",
 )

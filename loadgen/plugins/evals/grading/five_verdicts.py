@@ -9,6 +9,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
 from loadgen.plugins.evals.grading.pairwise import ORDER_CONSISTENCY
+from loadgen.plugins.evals.headlines import metric_means
 from workloads.scorer import Headline
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def _of_rubric(rubric: str) -> Headline:
 
 HEADLINES: Final = (
     Headline("pass_rate"),
-    Headline("preference", "avg(coalesce(metrics['preference'], 0))"),
+    *metric_means("preference"),
     _of_rubric(SUBJECTIVE),
     _of_rubric(OBJECTIVE),
     ORDER_CONSISTENCY,

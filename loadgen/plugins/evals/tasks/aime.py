@@ -9,19 +9,20 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
 from workloads.cells import text
 from workloads.errors import ColumnError
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, unparsed
 from workloads.scorer import Reference, Scorer
-from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from workloads.answer import Answer
     from workloads.sources import FileRow
+    from workloads.workload import Inputs
 
 _PROMPT: Final = "\n{problem}\nPlease reason step by step, and put your final answer within \\boxed{{}}.\n"
 _PROBLEMS: Final = ("question", "problem", "Problem")
@@ -75,28 +76,14 @@ def grade(reference: Reference, answer: Answer) -> Score:
         return unparsed("no whole number")
 
 
-WORKLOAD: Final = Workload(
-    name="aime",
-    title="mathematics whose answers are whole numbers",
-    version=1,
-    tier=1,
-    category="mathematics",
-    typical=Typical(150, 1_500),
-    source=Source(
-        files=("aime*.jsonl*", "test*.jsonl*", "test*.parquet", "train*.parquet"),
-        hub="opencompass/AIME2025",
-        repository=("aime2025-I.jsonl", "aime2025-II.jsonl"),
-        rows=30,
-        licence="MIT",
-    ),
-    questions=questions,
-    scorers=(
-        Scorer(
-            "official",
-            1,
-            grade,
-            "openai/gpt-oss at 7b583341, gpt_oss/evals/aime_eval.py",
-            note="gpt-oss asks each problem four times: --repeats 4.",
-        ),
+WORKLOAD: Final = benchmark(
+    "aime",
+    questions,
+    Scorer(
+        "official",
+        1,
+        grade,
+        "openai/gpt-oss at 7b583341, gpt_oss/evals/aime_eval.py",
+        note="gpt-oss asks each problem four times: --repeats 4.",
     ),
 )

@@ -14,6 +14,7 @@ from loadgen.plugins.evals.grading.one_word import last_yes_or_no
 from loadgen.plugins.evals.grading.token_f1 import token_f1
 from loadgen.plugins.evals.judging.judge_prompts import judge_prompts
 from loadgen.plugins.evals.tasks import baseline
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
 from workloads.cells import tag
 from workloads.errors import ColumnError, TaskError
 from workloads.question import Question
@@ -21,13 +22,13 @@ from workloads.sample import Sample
 from workloads.score import Score, graded, pending, with_replies
 from workloads.scorer import Headline, Inquiry, Reference, Scorer
 from workloads.tokenizer import tokenizer
-from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from workloads.answer import Answer
     from workloads.sources import FileRow
+    from workloads.workload import Inputs
 
 _PROMPTS: Final = judge_prompts("ama_bench")
 _HEAD: Final = 0.7
@@ -210,46 +211,22 @@ def _over(figure: str, asked: str = "metrics['asked']") -> str:
     return f"sum({figure}) / nullif(sum({asked}), 0)"
 
 
-_COLUMNS: Final = ("episode_id", "task", "task_type", "domain", "trajectory", "qa_pairs")
-_SOURCE: Final = Source(
-    files=("open_end*.jsonl*", "openend*.jsonl*", "ama_bench*.jsonl*", "test*.jsonl*", "test*.parquet"),
-    hub="AMA-bench/AMA-bench",
-    split="test",
-    columns=_COLUMNS,
-    licence="MIT",
-)
-
-WORKLOAD: Final = Workload(
-    name="ama_bench",
-    title="questions about long trajectories of agents",
-    version=1,
-    tier=2,
-    category="long-context",
-    typical=Typical(20_000, 500),
-    source=_SOURCE,
-    subsets={"openend": _SOURCE, "mcq": Source(files=("mcq*.jsonl*",), columns=_COLUMNS, licence="MIT")},
-    questions=questions,
-    scorers=(
-        Scorer(
-            "official",
-            1,
-            grade,
-            "AMA-Bench/AMA-Bench@fdb82723: src/evaluate.py, utils/evaluation_metrics.py",
-            headlines=(
-                Headline("avg_score", _over("metrics['total']")),
-                Headline("accuracy", _over("metrics['correct']")),
-                Headline(
-                    "judged_only", _over("metrics['read_correct']", "metrics['asked'] - metrics['unread']")
-                ),
-            ),
-            ask=ask,
-            judge=_PROMPTS.label,
-            note="figures are over questions, several of which are asked at once",
+WORKLOAD: Final = benchmark(
+    "ama_bench",
+    questions,
+    Scorer(
+        "official",
+        1,
+        grade,
+        "AMA-Bench/AMA-Bench@fdb82723: src/evaluate.py, utils/evaluation_metrics.py",
+        headlines=(
+            Headline("avg_score", _over("metrics['total']")),
+            Headline("accuracy", _over("metrics['correct']")),
+            Headline("judged_only", _over("metrics['read_correct']", "metrics['asked'] - metrics['unread']")),
         ),
-        baseline.ama_bench(answers_in),
+        ask=ask,
+        judge=_PROMPTS.label,
+        note="figures are over questions, several of which are asked at once",
     ),
-    options={"subset": "openend", "tokenizer": "", "max_len": 27_604},
-    max_tokens=4096,
-    temperature=0.0,
-    groups=("domain", "task_type"),
+    baseline.ama_bench(answers_in),
 )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.evals.grading.braces import objects_in
 from loadgen.plugins.evals.grading.race import DIMENSIONS
+from loadgen.plugins.evals.headlines import metric_shares
 from loadgen.plugins.evals.judging.judge_prompts import judge_prompts
 from workloads.score import Score, graded, pending, with_replies
 from workloads.scorer import Headline, Inquiry, Scorer
@@ -57,7 +58,7 @@ def _scorer(
         f"open-jarvis/OpenJarvis@620f20cc, evals/scorers/{file}: not the official definition",
         headlines=(
             Headline("accuracy"),
-            *(Headline(name, f"coalesce(sum(metrics['{name}']), 0) / count(*)") for name in figures),
+            *metric_shares(*figures),
         ),
         ask=ask,
         judge=_PROMPTS.label,

@@ -7,16 +7,19 @@ categories of several turns are another benchmark, `bfcl_multi_turn`; memory and
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from loadgen.plugins.evals.grading.bfcl import first_version, official
 from loadgen.plugins.evals.grading.bfcl.grammar import parser
+from loadgen.plugins.evals.headlines import score_of
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
 from loadgen.plugins.evals.tasks.bfcl_functions import as_tools, signature, system_prompt, with_hints
 from workloads.errors import ColumnError, TaskError, did_you_mean
 from workloads.question import Question
 from workloads.sample import Sample, last_text
 from workloads.scorer import Headline, Scorer
-from workloads.workload import Inputs, Source, Typical, Workload
+from workloads.workload import Inputs, Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -222,10 +225,7 @@ def _source(category: str, folder: str = "", column: str = "question") -> Source
     return published(f"{FILES}{category}.json", ("id", column), folder, CATEGORIES[category].rows)
 
 
-def _share(category: str) -> str:
-    return f"avg(value) FILTER (tags['category'] = '{category}')"
-
-
+_share = partial(score_of, "category")
 _LIVE: Final = (
     "tags['category'] IN ('live_simple', 'live_multiple', 'live_parallel', 'live_parallel_multiple')"
 )
@@ -241,7 +241,10 @@ HEADLINES: Final = (
         f"CASE WHEN count(DISTINCT tags['category']) FILTER ({_LIVE}) = 4 "
         f"THEN avg(value) FILTER ({_LIVE}) END",
     ),
-    Headline("hallucination", f"({_share('irrelevance')} + {_share('live_irrelevance')}) / 2"),
+    Headline(
+        "hallucination",
+        f"({_share('irrelevance')} + {_share('live_irrelevance')}) / 2",
+    ),
     Headline("relevance", _share("live_relevance")),
 )
 """The last four are columns of the leaderboard, where all of their categories were asked. Its overall score
@@ -249,40 +252,33 @@ is not among them: 70 % of it are categories of several turns, and of agents."""
 
 _QUESTIONS: Final = {name: _source(name) for name in CATEGORIES}
 
-WORKLOAD: Final = Workload(
-    name="bfcl",
-    title="calls of functions: which, and with what arguments",
-    version=1,
-    tier=3,
-    category="agentic",
-    typical=Typical(500, 60, questions=3_641),
+WORKLOAD: Final = benchmark(
+    "bfcl",
+    questions,
+    Scorer(
+        "official",
+        1,
+        official.grade,
+        f"ShishirPatil/gorilla@{COMMIT[:8]} (bfcl-eval 2026.3.23): eval_checker/ast_eval/ast_checker.py",
+        headlines=HEADLINES,
+        note="`accuracy` is over all questions that were asked, and no figure of the leaderboard's.",
+        require=official.require,
+    ),
+    Scorer(
+        "v1",
+        1,
+        first_version.grade,
+        "ShishirPatil/gorilla@9df5c346: berkeley-function-call-leaderboard/eval_checker/checker.py",
+        headlines=HEADLINES,
+        note="The rule of version 1, of the summer of 2024: a text must be a list of calls as it is.",
+        require=official.require,
+    ),
     source=Source(
         files=(f"{FILES}*.json*", f"bfcl_v4/{FILES}*.json*"),
         columns=("id", "question", "function"),
         revision=COMMIT,
         licence="Apache-2.0",
         urls=_QUESTIONS["simple_python"].urls,
-    ),
-    questions=questions,
-    scorers=(
-        Scorer(
-            "official",
-            1,
-            official.grade,
-            f"ShishirPatil/gorilla@{COMMIT[:8]} (bfcl-eval 2026.3.23): eval_checker/ast_eval/ast_checker.py",
-            headlines=HEADLINES,
-            note="`accuracy` is over all questions that were asked, and no figure of the leaderboard's.",
-            require=official.require,
-        ),
-        Scorer(
-            "v1",
-            1,
-            first_version.grade,
-            "ShishirPatil/gorilla@9df5c346: berkeley-function-call-leaderboard/eval_checker/checker.py",
-            headlines=HEADLINES,
-            note="The rule of version 1, of the summer of 2024: a text must be a list of calls as it is.",
-            require=official.require,
-        ),
     ),
     further={
         **_QUESTIONS,
@@ -292,7 +288,4 @@ WORKLOAD: Final = Workload(
             if category.answered
         },
     },
-    options={"category": "all", "mode": "fc"},
-    temperature=0.001,
-    groups=("category",),
 )

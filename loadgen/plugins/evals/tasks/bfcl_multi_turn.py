@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 from loadgen.plugins.agents.episode import EpisodeResult
 from loadgen.plugins.evals.environments.bfcl.services import MODULES, ServiceCall, Services, service_class
 from loadgen.plugins.evals.grading.bfcl.multi_turn import fault_of
+from loadgen.plugins.evals.headlines import by_tag
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
 from loadgen.plugins.evals.tasks.bfcl import COMMIT, FILES, as_many, published
 from loadgen.plugins.evals.tasks.bfcl_functions import as_tools, with_hints
 from workloads.cells import texts
@@ -21,7 +23,6 @@ from workloads.question import Question
 from workloads.sample import last_text
 from workloads.score import Score, graded, unparsed
 from workloads.scorer import Headline, Reference, Scorer
-from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from workloads.answer import Answer
     from workloads.sample import Message
     from workloads.sources import FileRow
+    from workloads.workload import Inputs, Source
 
 CATEGORIES: Final = ("base", "miss_func", "miss_param", "long_context")
 _ROWS: Final = 200
@@ -184,32 +186,24 @@ _QUESTIONS: Final = {
     name: _source(name, columns=("question", "initial_config", "involved_classes")) for name in CATEGORIES
 }
 
-WORKLOAD: Final = Workload(
-    name="bfcl_multi_turn",
-    title="calls of functions in conversations, with simulated services",
-    version=1,
-    tier=3,
-    category="agentic",
-    typical=Typical(40_000, 800, questions=800),
-    extra="bfcl-eval",
+WORKLOAD: Final = benchmark(
+    "bfcl_multi_turn",
+    questions,
+    Scorer(
+        "official",
+        1,
+        grade,
+        f"ShishirPatil/gorilla@{COMMIT[:8]} (bfcl-eval 2026.3.23): multi_turn_eval/multi_turn_checker.py",
+        headlines=(
+            Headline("accuracy"),
+            *by_tag("category", CATEGORIES),
+        ),
+        require=_require,
+    ),
     source=replace(
         _QUESTIONS["base"],
         files=(f"{FILES}multi_turn_*.json*", f"bfcl_v4/{FILES}multi_turn_*.json*"),
         rows=None,
-    ),
-    questions=questions,
-    scorers=(
-        Scorer(
-            "official",
-            1,
-            grade,
-            f"ShishirPatil/gorilla@{COMMIT[:8]} (bfcl-eval 2026.3.23): multi_turn_eval/multi_turn_checker.py",
-            headlines=(
-                Headline("accuracy"),
-                *(Headline(name, f"avg(value) FILTER (tags['category'] = '{name}')") for name in CATEGORIES),
-            ),
-            require=_require,
-        ),
     ),
     further={
         **_QUESTIONS,
@@ -219,7 +213,4 @@ WORKLOAD: Final = Workload(
             for name, module in MODULES.items()
         },
     },
-    options={"category": "all"},
-    temperature=0.001,
-    groups=("category",),
 )

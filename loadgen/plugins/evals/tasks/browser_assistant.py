@@ -11,20 +11,21 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.agents.tool_loop import Tool, tool_loop
 from loadgen.plugins.evals.grading.json_answer import plain
-from loadgen.plugins.evals.tasks import DATA
+from loadgen.plugins.evals.headlines import metric_shares
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
 from loadgen.plugins.evals.tasks.criteria import judged
-from loadgen.plugins.evals.tasks.difficulty import BY_DIFFICULTY, TAG, difficulty
+from loadgen.plugins.evals.tasks.difficulty import BY_DIFFICULTY, difficulty
 from workloads.episode_program import EpisodeProgram, EpisodeSample
 from workloads.question import Question
 from workloads.score import Score, graded, unparsed
 from workloads.scorer import Headline, Reference, Scorer
-from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from loadgen.plugins.agents.episode import Ask, EpisodeResult
     from workloads.answer import Answer
+    from workloads.workload import Inputs
 
 TODAY: Final = "2026-03-02"
 
@@ -152,28 +153,19 @@ def _opened_in(answer: Answer) -> set[str]:
     return {result.partition("\n")[0] for result in results}
 
 
-WORKLOAD: Final = Workload(
-    name="browser_assistant",
-    title="questions answered from web pages, with their verification (own data)",
-    version=1,
-    tier=3,
-    category="use-case",
-    typical=Typical(3_000, 250),
-    source=Source(files=("browser_assistant.jsonl",), packaged=DATA, rows=30, licence="Apache-2.0"),
-    questions=questions,
-    scorers=(
-        Scorer(
-            "official",
-            1,
-            grade,
-            "this project: an accepted answer, and exactly the pages that it rests on, all of them opened",
-            headlines=(
-                Headline("accuracy"),
-                *(Headline(name, f"coalesce(sum(metrics['{name}']), 0) / count(*)") for name in _FIGURES),
-                *BY_DIFFICULTY,
-            ),
+WORKLOAD: Final = benchmark(
+    "browser_assistant",
+    questions,
+    Scorer(
+        "official",
+        1,
+        grade,
+        "this project: an accepted answer, and exactly the pages that it rests on, all of them opened",
+        headlines=(
+            Headline("accuracy"),
+            *metric_shares(*_FIGURES),
+            *BY_DIFFICULTY,
         ),
-        judged(grade),
     ),
-    groups=(TAG,),
+    judged(grade),
 )

@@ -6,19 +6,19 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from loadgen.plugins.evals.grading.code import score_of
-from loadgen.plugins.evals.tasks import DATA
-from loadgen.plugins.evals.tasks.difficulty import BY_DIFFICULTY, TAG, difficulty
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
+from loadgen.plugins.evals.tasks.difficulty import BY_DIFFICULTY, difficulty
 from loadgen.plugins.sandbox.job import Job
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, unparsed
 from workloads.scorer import Headline, Reference, Scorer
-from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from workloads.answer import Answer
+    from workloads.workload import Inputs
 
 TIMEOUT_S: Final = 5.0
 
@@ -59,15 +59,8 @@ BY_TESTS: Final = Scorer(
     runs_code=True,
 )
 
-WORKLOAD: Final = Workload(
-    name="coding_assistant",
-    title="Python from a description, judged by tests (own data)",
-    version=2,
-    tier=1,
-    category="use-case",
-    typical=Typical(120, 250),
-    source=Source(files=("coding_assistant.jsonl",), packaged=DATA, rows=30, licence="Apache-2.0"),
-    questions=questions,
-    scorers=(BY_TESTS,),
-    groups=(TAG,),
+WORKLOAD: Final = benchmark(
+    "coding_assistant",
+    questions,
+    BY_TESTS,
 )

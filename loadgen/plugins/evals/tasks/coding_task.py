@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from loadgen.plugins.evals.tasks import DATA
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
 from loadgen.plugins.evals.tasks.coding_assistant import BY_TESTS
-from loadgen.plugins.evals.tasks.difficulty import TAG, difficulty
+from loadgen.plugins.evals.tasks.difficulty import difficulty
 from workloads.question import Question
 from workloads.sample import Sample
-from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from workloads.workload import Inputs
 
 _SYSTEM: Final = (
     "Write the function whose signature and docstring you are given, in Python 3.11 with the standard "
@@ -29,21 +30,8 @@ def questions(inputs: Inputs) -> Iterator[Question]:
         yield Question(row["id"], sample, reference)
 
 
-WORKLOAD: Final = Workload(
-    name="coding_task",
-    title="a Python function from its signature and docstring, judged by tests (own data)",
-    version=1,
-    tier=1,
-    category="use-case",
-    typical=Typical(250, 250),
-    source=Source(
-        files=("coding_task.jsonl",),
-        packaged=DATA,
-        columns=("id", "difficulty", "entry_point", "stub", "tests"),
-        rows=30,
-        licence="Apache-2.0",
-    ),
-    questions=questions,
-    scorers=(BY_TESTS,),
-    groups=(TAG,),
+WORKLOAD: Final = benchmark(
+    "coding_task",
+    questions,
+    BY_TESTS,
 )

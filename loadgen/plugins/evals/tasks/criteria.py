@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from loadgen.plugins.evals.grading.json_answer import json_in
+from loadgen.plugins.evals.headlines import metric_shares
 from loadgen.plugins.evals.judging.judge_prompts import judge_prompts
 from loadgen.plugins.evals.tasks.difficulty import BY_DIFFICULTY
 from workloads.score import Score, Status, graded, pending, unreadable
@@ -72,7 +73,7 @@ def judged(
         "this project: right by `official`, and the judge says of every criterion that it is met",
         headlines=(
             Headline("accuracy"),
-            *(Headline(name, f"coalesce(sum(metrics['{name}']), 0) / count(*)") for name in (_CHECKED, _MET)),
+            *metric_shares(_CHECKED, _MET),
             *BY_DIFFICULTY,
         ),
         ask=ask,

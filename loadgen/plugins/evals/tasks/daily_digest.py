@@ -5,18 +5,19 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from loadgen.plugins.evals.tasks import DATA
-from loadgen.plugins.evals.tasks.difficulty import BY_DIFFICULTY, TAG, difficulty
+from loadgen.plugins.evals.headlines import metric_shares
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
+from loadgen.plugins.evals.tasks.difficulty import BY_DIFFICULTY, difficulty
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded
 from workloads.scorer import Headline, Reference, Scorer
-from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from workloads.answer import Answer
+    from workloads.workload import Inputs
 
 MOST_WORDS: Final = 12
 NOTHING: Final = "nothing today"
@@ -80,28 +81,18 @@ def _unknown(reference: Reference, ids: list[str]) -> list[str]:
     return [item_id for item_id in ids if item_id not in reference["known"]]
 
 
-WORKLOAD: Final = Workload(
-    name="daily_digest",
-    title="a digest of today's open tasks and meetings, in order (own data)",
-    version=2,
-    tier=1,
-    category="use-case",
-    typical=Typical(350, 60),
-    source=Source(files=("daily_digest.jsonl",), packaged=DATA, rows=30, licence="Apache-2.0"),
-    questions=questions,
-    scorers=(
-        Scorer(
-            "official",
-            2,
-            grade,
-            "this project: exactly the lines that belong there, in order, within the limit",
-            headlines=(
-                Headline("accuracy"),
-                Headline("selection_f1", "coalesce(sum(metrics['selection_f1']), 0) / count(*)"),
-                Headline("in_order", "coalesce(sum(metrics['in_order']), 0) / count(*)"),
-                *BY_DIFFICULTY,
-            ),
+WORKLOAD: Final = benchmark(
+    "daily_digest",
+    questions,
+    Scorer(
+        "official",
+        2,
+        grade,
+        "this project: exactly the lines that belong there, in order, within the limit",
+        headlines=(
+            Headline("accuracy"),
+            *metric_shares("selection_f1", "in_order"),
+            *BY_DIFFICULTY,
         ),
     ),
-    groups=(TAG,),
 )

@@ -11,21 +11,23 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from loadgen.plugins.evals.grading.race import DIMENSIONS, marks_in, race
+from loadgen.plugins.evals.headlines import metric_means
 from loadgen.plugins.evals.judging.judge_prompts import judge_prompts
 from loadgen.plugins.evals.tasks import baseline
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
 from workloads.cells import tag, text
 from workloads.errors import ColumnError
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, pending, unreadable
 from workloads.scorer import Headline, Inquiry, Reference, Scorer
-from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from workloads.answer import Answer
     from workloads.sources import FileRow
+    from workloads.workload import Inputs
 
 _KEY: Final = "marks"
 _PROMPTS: Final = judge_prompts("deepresearch")
@@ -106,47 +108,21 @@ def _shown(dimensions: Mapping[str, float]) -> str:
     return ", ".join(f"{name} {share:.3f}" for name, share in dimensions.items())
 
 
-WORKLOAD: Final = Workload(
-    name="deepresearch",
-    title="research reports, next to reference reports",
-    version=1,
-    tier=2,
-    category="agentic",
-    typical=Typical(100, 6_000),
-    source=Source(
-        files=("query.jsonl*", "prompt_data/query.jsonl*"),
-        columns=("id", "topic", "language", "prompt"),
-        rows=100,
-        licence="Apache-2.0",
+WORKLOAD: Final = benchmark(
+    "deepresearch",
+    questions,
+    Scorer(
+        "official",
+        1,
+        grade,
+        "Ayanami0730/deep_research_bench@214741e4: deepresearch_bench_race.py, utils/score_calculator.py",
+        headlines=(
+            Headline("overall"),
+            *metric_means(*DIMENSIONS),
+        ),
+        ask=ask,
+        judge=_PROMPTS.label,
+        note="the report is judged with its citations; officially a model removes them first",
     ),
-    further={
-        "criteria": Source(
-            files=("criteria.jsonl*", "criteria_data/criteria.jsonl*"),
-            columns=("prompt", "dimension_weight", "criterions"),
-            licence="Apache-2.0",
-        ),
-        "reference": Source(
-            files=("reference.jsonl*", "test_data/cleaned_data/reference.jsonl*"),
-            columns=("prompt", "article"),
-            licence="Apache-2.0",
-        ),
-    },
-    questions=questions,
-    scorers=(
-        Scorer(
-            "official",
-            1,
-            grade,
-            "Ayanami0730/deep_research_bench@214741e4: deepresearch_bench_race.py, utils/score_calculator.py",
-            headlines=(
-                Headline("overall"),
-                *(Headline(name, f"avg(coalesce(metrics['{name}'], 0))") for name in DIMENSIONS),
-            ),
-            ask=ask,
-            judge=_PROMPTS.label,
-            note="the report is judged with its citations; officially a model removes them first",
-        ),
-        baseline.deepresearch(),
-    ),
-    groups=("language", "topic"),
+    baseline.deepresearch(),
 )

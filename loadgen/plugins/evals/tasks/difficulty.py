@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from loadgen.plugins.evals.headlines import by_tag
 from workloads.errors import ColumnError
-from workloads.scorer import Headline
 
 if TYPE_CHECKING:
     from workloads.sources import FileRow
@@ -13,9 +13,7 @@ if TYPE_CHECKING:
 TAG: Final = "difficulty"
 LEVELS: Final = ("easy", "medium", "hard")
 
-BY_DIFFICULTY: Final = tuple(
-    Headline(level, f"avg(value) FILTER (tags['{TAG}'] = '{level}')") for level in LEVELS
-)
+BY_DIFFICULTY: Final = tuple(by_tag(TAG, LEVELS))
 """The score of each level."""
 
 

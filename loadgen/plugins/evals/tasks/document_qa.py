@@ -6,18 +6,19 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.evals.grading.json_answer import json_in, plain
-from loadgen.plugins.evals.tasks import DATA
-from loadgen.plugins.evals.tasks.difficulty import BY_DIFFICULTY, TAG, difficulty
+from loadgen.plugins.evals.headlines import metric_shares
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
+from loadgen.plugins.evals.tasks.difficulty import BY_DIFFICULTY, difficulty
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, unparsed
 from workloads.scorer import Headline, Reference, Scorer
-from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from workloads.answer import Answer
+    from workloads.workload import Inputs
 
 _SYSTEM: Final = """\
 Answer from the document alone. Reply with one JSON object and nothing else:
@@ -69,34 +70,24 @@ def _numbers(value: Any) -> set[int] | None:
     return set(map(int, numbers))
 
 
-WORKLOAD: Final = Workload(
-    name="document_qa",
-    title="questions about a document, with citations (own data)",
-    version=2,
-    tier=1,
-    category="use-case",
-    typical=Typical(350, 40),
-    source=Source(files=("document_qa.jsonl",), packaged=DATA, rows=30, licence="Apache-2.0"),
-    questions=questions,
-    scorers=(
-        Scorer(
-            "official",
-            1,
-            grade,
-            "this project: an accepted answer, and exactly the paragraphs that it rests on",
-            headlines=(
-                Headline("accuracy"),
-                Headline("answer_right", "coalesce(sum(metrics['answer_right']), 0) / count(*)"),
-                Headline("citations_right", "coalesce(sum(metrics['citations_right']), 0) / count(*)"),
-                Headline(
-                    "invented",
-                    "coalesce(sum(metrics['invented']) FILTER (tags['answerable'] = 'no'), 0) "
-                    "/ nullif(count(*) FILTER (tags['answerable'] = 'no'), 0)",
-                    better="lower",
-                ),
-                *BY_DIFFICULTY,
+WORKLOAD: Final = benchmark(
+    "document_qa",
+    questions,
+    Scorer(
+        "official",
+        1,
+        grade,
+        "this project: an accepted answer, and exactly the paragraphs that it rests on",
+        headlines=(
+            Headline("accuracy"),
+            *metric_shares("answer_right", "citations_right"),
+            Headline(
+                "invented",
+                "coalesce(sum(metrics['invented']) FILTER (tags['answerable'] = 'no'), 0) "
+                "/ nullif(count(*) FILTER (tags['answerable'] = 'no'), 0)",
+                better="lower",
             ),
+            *BY_DIFFICULTY,
         ),
     ),
-    groups=(TAG, "answerable"),
 )

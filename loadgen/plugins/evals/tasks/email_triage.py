@@ -5,19 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from loadgen.plugins.evals.grading.json_answer import json_in, plain
-from loadgen.plugins.evals.tasks import DATA
+from loadgen.plugins.evals.headlines import metric_shares
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
 from loadgen.plugins.evals.tasks.criteria import judged
-from loadgen.plugins.evals.tasks.difficulty import BY_DIFFICULTY, TAG, difficulty
+from loadgen.plugins.evals.tasks.difficulty import BY_DIFFICULTY, difficulty
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, unparsed
 from workloads.scorer import Headline, Reference, Scorer
-from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from workloads.answer import Answer
+    from workloads.workload import Inputs
 
 _SYSTEM: Final = """\
 You triage the mail of a software company. Reply with one JSON object and nothing else:
@@ -87,31 +88,19 @@ def _alike(value: object, right: object) -> bool:
     return value is right if isinstance(right, bool) else isinstance(value, str) and plain(value) == right
 
 
-WORKLOAD: Final = Workload(
-    name="email_triage",
-    title="category, priority and need of a reply of e-mails, and its draft (own data)",
-    version=3,
-    tier=1,
-    category="use-case",
-    typical=Typical(420, 80),
-    source=Source(files=("email_triage.jsonl",), packaged=DATA, rows=30, licence="Apache-2.0"),
-    questions=questions,
-    scorers=(
-        Scorer(
-            "official",
-            2,
-            grade,
-            "this project: all three fields are right, and a draft is there exactly where one is needed",
-            headlines=(
-                Headline("accuracy"),
-                *(
-                    Headline(name, f"coalesce(sum(metrics['{name}']), 0) / count(*)")
-                    for name in (*_FIELDS, _DRAFT)
-                ),
-                *BY_DIFFICULTY,
-            ),
+WORKLOAD: Final = benchmark(
+    "email_triage",
+    questions,
+    Scorer(
+        "official",
+        2,
+        grade,
+        "this project: all three fields are right, and a draft is there exactly where one is needed",
+        headlines=(
+            Headline("accuracy"),
+            *metric_shares(*_FIELDS, _DRAFT),
+            *BY_DIFFICULTY,
         ),
-        judged(grade, shown=draft_in),
     ),
-    groups=(TAG, "category", "priority"),
+    judged(grade, shown=draft_in),
 )

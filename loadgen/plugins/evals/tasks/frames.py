@@ -11,17 +11,18 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from loadgen.plugins.evals.judging.judge_prompts import judge_prompts
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
 from workloads.cells import tag, text
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, pending, unreadable
 from workloads.scorer import Headline, Inquiry, Reference, Scorer
-from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from workloads.answer import Answer
+    from workloads.workload import Inputs
 
 _KEY: Final = "verdict"
 _PROMPTS: Final = judge_prompts("frames")
@@ -78,37 +79,22 @@ def grade(_reference: Reference, answer: Answer) -> Score:
     return graded(decision, "TRUE" if decision else "FALSE")
 
 
-WORKLOAD: Final = Workload(
-    name="frames",
-    title="questions that take several articles",
-    version=1,
-    tier=1,
-    category="rag",
-    typical=Typical(60, 200),
-    source=Source(
-        files=("frames*.jsonl*", "frames*.csv*", "test*.parquet", "test.csv*", "test.jsonl*", "test.tsv*"),
-        hub="google/frames-benchmark",
-        split="test",
-        columns=("Prompt", "Answer", "reasoning_types"),
-        rows=824,
-        licence="Apache-2.0",
-    ),
-    questions=questions,
-    scorers=(
-        Scorer(
-            "official",
-            1,
-            grade,
-            "arXiv:2409.12941, the naive prompt and the prompt of the auto-rater",
-            headlines=(
-                Headline("accuracy"),
-                *(
-                    Headline(name, f"avg(value) FILTER (contains(tags['reasoning_types'], '{title}'))")
-                    for name, title in _TYPES.items()
-                ),
+WORKLOAD: Final = benchmark(
+    "frames",
+    questions,
+    Scorer(
+        "official",
+        1,
+        grade,
+        "arXiv:2409.12941, the naive prompt and the prompt of the auto-rater",
+        headlines=(
+            Headline("accuracy"),
+            *(
+                Headline(name, f"avg(value) FILTER (contains(tags['reasoning_types'], '{title}'))")
+                for name, title in _TYPES.items()
             ),
-            ask=ask,
-            judge=_PROMPTS.label,
         ),
+        ask=ask,
+        judge=_PROMPTS.label,
     ),
 )

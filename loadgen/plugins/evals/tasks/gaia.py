@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Final
 from loadgen.plugins.agents.tool_agent import TOOLS, answer_with_tools
 from loadgen.plugins.evals.grading.gaia_answer import is_right
 from loadgen.plugins.evals.grading.json_answer import json_in
+from loadgen.plugins.evals.headlines import by_tag, metric_shares
 from loadgen.plugins.evals.judging.judge_prompts import judge_prompts
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
 from workloads.cells import tag, text, whole
 from workloads.episode_program import EpisodeProgram, EpisodeSample
 from workloads.errors import ColumnError, SourceError, TaskError, did_you_mean
@@ -23,7 +25,6 @@ from workloads.sample import Sample
 from workloads.sandbox_contract import SandboxSpec
 from workloads.score import Score, graded, pending, unparsed, unreadable
 from workloads.scorer import Headline, Inquiry, Reference, Scorer
-from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from loadgen.plugins.agents.episode import Ask, EpisodeResult
     from loadgen.plugins.sandbox.asynchronous import SandboxOnDemand
     from workloads.answer import Answer
+    from workloads.workload import Inputs
 
 _SYSTEM: Final = (
     "You are a general AI assistant. I will ask you a question. Report your thoughts, and finish your "
@@ -174,61 +176,29 @@ def _compared(reference: Reference, extracted: str) -> Score:
 
 _HEADLINES: Final = (
     Headline("accuracy"),
-    *(Headline(f"level_{level}", f"avg(value) FILTER (tags['level'] = '{level}')") for level in _LEVELS),
+    *by_tag("level", _LEVELS, "level_"),
 )
 
-WORKLOAD: Final = Workload(
-    name="gaia",
-    title="questions for assistants, asked without or with tools",
-    version=1,
-    tier=3,
-    category="agentic",
-    typical=Typical(300, 300),
-    source=Source(
-        files=(
-            "2023/validation/metadata*.parquet",
-            "2023/validation/metadata.jsonl",
-            "validation/metadata*",
-            "validation*.jsonl*",
-            "validation*.parquet",
-            "metadata.jsonl*",
-        ),
-        hub="gaia-benchmark/GAIA",
-        config="2023_all",
-        split="validation",
-        columns=("task_id", "Question", "Level", "Final answer", "file_name"),
-        rows=165,
-        licence="none stated; gated, and its answers must not be published",
+WORKLOAD: Final = benchmark(
+    "gaia",
+    questions,
+    Scorer(
+        "official",
+        1,
+        grade,
+        f"{_DEFINITION}, of the text after the last `{_MARKER}`",
+        _HEADLINES,
+        note="asked without tools and files (mode=answer) or the web (mode=agent), unlike officially",
     ),
-    further={
-        "files": Source(
-            files=("2023/validation/*.*", "validation/*.*", "*.*"),
-            hub="gaia-benchmark/GAIA",
-            repository=("2023/validation/*",),
-        )
-    },
-    questions=questions,
-    scorers=(
-        Scorer(
-            "official",
-            1,
-            grade,
-            f"{_DEFINITION}, of the text after the last `{_MARKER}`",
-            _HEADLINES,
-            note="asked without tools and files (mode=answer) or the web (mode=agent), unlike officially",
-        ),
-        Scorer("whole_text", 1, grade_whole, f"{_DEFINITION}, of all that was said", _HEADLINES),
-        Scorer(
-            "judge_fallback",
-            1,
-            grade_fallback,
-            f"{_DEFINITION}; a judge decides about what it calls wrong",
-            (*_HEADLINES, Headline("exact", "coalesce(sum(metrics['exact']), 0) / count(*)")),
-            ask=ask,
-            judge=_PROMPTS.label,
-            note="a judge may accept what the official rule calls wrong: `exact` is the official accuracy",
-        ),
+    Scorer("whole_text", 1, grade_whole, f"{_DEFINITION}, of all that was said", _HEADLINES),
+    Scorer(
+        "judge_fallback",
+        1,
+        grade_fallback,
+        f"{_DEFINITION}; a judge decides about what it calls wrong",
+        (*_HEADLINES, *metric_shares("exact")),
+        ask=ask,
+        judge=_PROMPTS.label,
+        note="a judge may accept what the official rule calls wrong: `exact` is the official accuracy",
     ),
-    options={"level": 0, "mode": "answer", "network": False},
-    groups=("level", "file"),
 )

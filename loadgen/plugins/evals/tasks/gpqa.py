@@ -13,18 +13,19 @@ from random import Random
 from typing import TYPE_CHECKING, Final
 
 from loadgen.plugins.evals.grading.choices import ask, letter
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
 from workloads.cells import tag, text
 from workloads.errors import TaskError
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, unparsed
 from workloads.scorer import Reference, Scorer
-from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from workloads.answer import Answer
+    from workloads.workload import Inputs
 
 _RIGHT: Final = "Correct Answer"
 _ANSWERS: Final = (_RIGHT, "Incorrect Answer 1", "Incorrect Answer 2", "Incorrect Answer 3")
@@ -57,41 +58,8 @@ def grade(reference: Reference, answer: Answer) -> Score:
     return graded(chosen == reference["answer"], chosen)
 
 
-def _source(subset: str, rows: int) -> Source:
-    """A subset on the hub, gated."""
-    name = f"gpqa_{subset}"
-    return Source(
-        files=(f"{name}*.csv*", f"{name}*.jsonl*", f"{name}*.parquet"),
-        hub="Idavidrein/gpqa",
-        config=name,
-        split="train",
-        revision="633f5ee89ab8ad4522a9f850766b73f62147ffdd",
-        columns=("Question", *_ANSWERS),
-        rows=rows,
-        licence=_LICENCE,
-    )
-
-
-_LICENCE: Final = "CC-BY-4.0; its authors ask not to publish it in the open"
-_DIAMOND: Final = Source(
-    files=("gpqa_diamond*.csv*", "gpqa_diamond*.jsonl*", "gpqa_diamond*.parquet"),
-    urls=("https://openaipublic.blob.core.windows.net/simple-evals/gpqa_diamond.csv",),
-    columns=("Question", *_ANSWERS),
-    rows=198,
-    licence=_LICENCE,
-)
-
-WORKLOAD: Final = Workload(
-    name="gpqa",
-    title="graduate-level physics, chemistry and biology",
-    version=1,
-    tier=1,
-    category="reasoning",
-    typical=Typical(250, 500),
-    source=_DIAMOND,
-    questions=questions,
-    scorers=(Scorer("official", 1, grade, f"{_SOURCE}, gpqa_eval.py"),),
-    options={"subset": "diamond", "orders": 1},
-    groups=("domain",),
-    subsets={"diamond": _DIAMOND, "main": _source("main", 448), "extended": _source("extended", 546)},
+WORKLOAD: Final = benchmark(
+    "gpqa",
+    questions,
+    Scorer("official", 1, grade, f"{_SOURCE}, gpqa_eval.py"),
 )

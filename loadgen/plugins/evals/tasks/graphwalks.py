@@ -18,24 +18,25 @@ from loadgen.plugins.evals.grading.node_list import (
     nodes_of_openbench,
     precision_recall,
 )
+from loadgen.plugins.evals.headlines import by_tag, metric_means
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
 from workloads.cells import tag, text, texts, whole
 from workloads.length_class import length_class
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, Status
 from workloads.scorer import Headline, Reference, Scorer
-from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from workloads.answer import Answer
+    from workloads.workload import Inputs
 
 _HEADLINES: Final = (
     Headline("f1"),
-    Headline("f1_bfs", "avg(value) FILTER (tags['problem_type'] = 'bfs')"),
-    Headline("f1_parents", "avg(value) FILTER (tags['problem_type'] = 'parents')"),
-    Headline("exact", "avg(coalesce(metrics['exact'], 0))"),
+    *by_tag("problem_type", ("bfs", "parents"), "f1_"),
+    *metric_means("exact"),
 )
 
 
@@ -96,41 +97,24 @@ def _scorer(
     return Scorer(name, 1, grade, definition, _HEADLINES, note=note)
 
 
-WORKLOAD: Final = Workload(
-    name="graphwalks",
-    title="walks in graphs, in long contexts",
-    version=1,
-    tier=2,
-    category="long-context",
-    typical=Typical(130_000, 600),
-    source=Source(
-        files=("graphwalks*.parquet", "graphwalks*.jsonl*", "train*.parquet", "train*.jsonl*"),
-        hub="openai/graphwalks",
-        split="train",
-        columns=("prompt", "answer_nodes", "prompt_chars", "problem_type"),
-        rows=1150,
-        licence="MIT",
+WORKLOAD: Final = benchmark(
+    "graphwalks",
+    questions,
+    _scorer("official", grade, "the card of openai/graphwalks at be6cc6ec, by copies of it"),
+    _scorer(
+        "published_2025_04",
+        grade_2025_04,
+        "the card of openai/graphwalks as published in April 2025",
+        "for old figures only: the first node keeps the words before it, and so is always wrong",
     ),
-    questions=questions,
-    scorers=(
-        _scorer("official", grade, "the card of openai/graphwalks at be6cc6ec, by copies of it"),
-        _scorer(
-            "published_2025_04",
-            grade_2025_04,
-            "the card of openai/graphwalks as published in April 2025",
-            "for old figures only: the first node keeps the words before it, and so is always wrong",
-        ),
-        Scorer(
-            "jaccard",
-            1,
-            grade_jaccard,
-            "nodes in both by nodes in either, read as by the official scorer",
-            (Headline("jaccard"), Headline("exact", "avg(coalesce(metrics['exact'], 0))")),
-            note="no published figure: it is F1 / (2 - F1) of each answer",
-        ),
-        _scorer("lm_eval", grade_lm_eval, "lm_eval 0.4.13, tasks/graphwalks/utils.py: f1"),
-        _scorer("openbench", grade_openbench, "openbench, scorers/graphwalks.py"),
+    Scorer(
+        "jaccard",
+        1,
+        grade_jaccard,
+        "nodes in both by nodes in either, read as by the official scorer",
+        (Headline("jaccard"), *metric_means("exact")),
+        note="no published figure: it is F1 / (2 - F1) of each answer",
     ),
-    options={"longest": 0},
-    groups=("problem_type", "length"),
+    _scorer("lm_eval", grade_lm_eval, "lm_eval 0.4.13, tasks/graphwalks/utils.py: f1"),
+    _scorer("openbench", grade_openbench, "openbench, scorers/graphwalks.py"),
 )

@@ -9,18 +9,19 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
 from workloads.cells import text as text_in
 from workloads.errors import ColumnError
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, unparsed
 from workloads.scorer import Reference, Scorer
-from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from workloads.answer import Answer
+    from workloads.workload import Inputs
 
 _PROMPT: Final = (
     "{question}\n\nThink step by step. End with a line of the form `#### N`, where N is the number."
@@ -97,42 +98,25 @@ def _number(text: str) -> float | None:
         return None
 
 
-WORKLOAD: Final = Workload(
-    name="gsm8k",
-    title="grade-school mathematics",
-    version=1,
-    tier=1,
-    category="mathematics",
-    typical=Typical(120, 150),
-    source=Source(
-        files=("test.jsonl*", "test*.parquet"),
-        hub="openai/gsm8k",
-        config="main",
-        split="test",
-        revision="cc7b047b6e5bb11b4f1af84efc572db110a51b3c",
-        columns=("question", "answer"),
-        rows=1319,
-        licence="MIT",
+WORKLOAD: Final = benchmark(
+    "gsm8k",
+    questions,
+    Scorer(
+        "official",
+        1,
+        grade,
+        "openai/grade-school-math at 3101c7d5, grade_school_math/dataset.py: is_correct",
     ),
-    questions=questions,
-    scorers=(
-        Scorer(
-            "official",
-            1,
-            grade,
-            "openai/grade-school-math at 3101c7d5, grade_school_math/dataset.py: is_correct",
-        ),
-        Scorer(
-            "published_format",
-            1,
-            grade_published,
-            "openai/grade-school-math at 3101c7d5, data/example_model_solutions.jsonl: `A: N` for `#### N`",
-        ),
-        Scorer(
-            "mlperf",
-            1,
-            grade_mlperf,
-            "mlcommons/inference at b66003e1, language/mixtral-8x7b/evaluate-accuracy.py: find_number",
-        ),
+    Scorer(
+        "published_format",
+        1,
+        grade_published,
+        "openai/grade-school-math at 3101c7d5, data/example_model_solutions.jsonl: `A: N` for `#### N`",
+    ),
+    Scorer(
+        "mlperf",
+        1,
+        grade_mlperf,
+        "mlcommons/inference at b66003e1, language/mixtral-8x7b/evaluate-accuracy.py: find_number",
     ),
 )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from loadgen.plugins.evals.grading.calibration_error import CALIBRATION_ERROR, CALIBRATION_ERROR_OF_ALL
 from loadgen.plugins.evals.grading.hle_judgement import SCHEMA, judgement_in
 from loadgen.plugins.evals.judging.judge_prompts import judge_prompts
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
 from loadgen.plugins.evals.tasks.letter_scorer import letter_scorer
 from workloads.cells import tag, text
 from workloads.errors import TaskError, did_you_mean
@@ -20,13 +21,13 @@ from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, pending, unreadable
 from workloads.scorer import Headline, Inquiry, Reference, Scorer
-from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from workloads.answer import Answer
     from workloads.sources import FileRow
+    from workloads.workload import Inputs
 
 _SYSTEM: Final = (
     "Your response should be in the following format:\n"
@@ -97,46 +98,19 @@ def grade(_reference: Reference, answer: Answer) -> Score:
     return graded(judgement.correct, judgement.extracted, confidence=judgement.confidence / 100)
 
 
-WORKLOAD: Final = Workload(
-    name="hle",
-    title="Humanity's Last Exam",
-    version=1,
-    tier=1,
-    category="reasoning",
-    typical=Typical(200, 600),
-    source=Source(
-        files=("hle*.jsonl*", "hle*.parquet", "test*.parquet", "test.jsonl*"),
-        hub="cais/hle",
-        split="test",
-        columns=("id", "question", "image", "answer", "answer_type", "category"),
-        rows=2500,
-        licence="MIT, gated: its rows are not to be published",
+WORKLOAD: Final = benchmark(
+    "hle",
+    questions,
+    Scorer(
+        "official",
+        1,
+        grade,
+        "centerforaisafety/hle, hle_eval/run_judge_results.py",
+        headlines=(Headline("accuracy"), CALIBRATION_ERROR, CALIBRATION_ERROR_OF_ALL),
+        ask=ask,
+        judge=_PROMPTS.label,
     ),
-    questions=questions,
-    scorers=(
-        Scorer(
-            "official",
-            1,
-            grade,
-            "centerforaisafety/hle, hle_eval/run_judge_results.py",
-            headlines=(Headline("accuracy"), CALIBRATION_ERROR, CALIBRATION_ERROR_OF_ALL),
-            ask=ask,
-            judge=_PROMPTS.label,
-        ),
-        letter_scorer(26),
-    ),
-    options={"answer_type": _ANY},
-    temperature=0.0,
-    groups=("category", "answer_type"),
+    letter_scorer(26),
 )
 
-TEXT_ONLY: Final = replace(
-    WORKLOAD,
-    name="hle_text_only",
-    title="Humanity's Last Exam without the questions that have an image",
-    source=replace(
-        WORKLOAD.source, files=("hle/*.parquet", "hle/*.jsonl*", *WORKLOAD.source.files), rows=None
-    ),
-    typical=Typical(200, 600, questions=2_150),
-    questions=text_only,
-)
+TEXT_ONLY: Final = benchmark("hle_text_only", text_only, *WORKLOAD.scorers)

@@ -10,19 +10,20 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from loadgen.plugins.evals.grading.code import defining_block, fenced_blocks, function_body, score_of
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
 from loadgen.plugins.sandbox.job import Job
 from workloads.cells import tag, text
 from workloads.errors import TaskError, did_you_mean
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.scorer import Reference, Scorer
-from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from workloads.answer import Answer
     from workloads.score import Score
+    from workloads.workload import Inputs
 
 TIMEOUT_S: Final = 3.0
 
@@ -86,45 +87,29 @@ def program_of(reference: Reference, completion: str) -> str:
     return f"{reference['prompt']}{completion}\n{reference['test']}\ncheck({reference['entry_point']})"
 
 
-WORKLOAD: Final = Workload(
-    name="humaneval",
-    title="Python functions from their docstrings",
-    version=1,
-    tier=1,
-    category="coding",
-    typical=Typical(180, 200),
-    source=Source(
-        files=("HumanEval.jsonl*", "test*.parquet"),
-        hub="openai/openai_humaneval",
-        split="test",
-        columns=("task_id", "prompt", "test", "entry_point"),
-        rows=164,
-        licence="MIT",
+WORKLOAD: Final = benchmark(
+    "humaneval",
+    questions,
+    Scorer(
+        "official",
+        1,
+        grade,
+        "openai/human-eval@6d43fb98, execution.py; the answer of a chat read as by openai/simple-evals",
+        runs_code=True,
     ),
-    questions=questions,
-    scorers=(
-        Scorer(
-            "official",
-            1,
-            grade,
-            "openai/human-eval@6d43fb98, execution.py; the answer of a chat read as by openai/simple-evals",
-            runs_code=True,
-        ),
-        Scorer(
-            "code_block",
-            1,
-            grade_block,
-            "openai/human-eval@6d43fb98, execution.py; of a chat answer, the fenced block that defines the "
-            "function, with imports and helpers",
-            runs_code=True,
-        ),
-        Scorer(
-            "completion",
-            1,
-            grade_raw,
-            "openai/human-eval@6d43fb98, execution.py: the answer completes the prompt as it is",
-            runs_code=True,
-        ),
+    Scorer(
+        "code_block",
+        1,
+        grade_block,
+        "openai/human-eval@6d43fb98, execution.py; of a chat answer, the fenced block that defines the "
+        "function, with imports and helpers",
+        runs_code=True,
     ),
-    options={"prompt": "chat"},
+    Scorer(
+        "completion",
+        1,
+        grade_raw,
+        "openai/human-eval@6d43fb98, execution.py: the answer completes the prompt as it is",
+        runs_code=True,
+    ),
 )

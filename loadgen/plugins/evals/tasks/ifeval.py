@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from loadgen.plugins.evals.grading.ifeval_instructions import IFEVAL, is_plain
 from loadgen.plugins.evals.grading.instructions import INSTRUCTIONS, follows
+from loadgen.plugins.evals.headlines import metric_means
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
 from workloads.cells import tag, text
 from workloads.errors import ColumnError, TaskError
 from workloads.nltk_data import offer
@@ -23,7 +25,6 @@ from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded
 from workloads.scorer import Headline, Reference, Scorer
-from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -31,10 +32,15 @@ if TYPE_CHECKING:
     from loadgen.plugins.evals.grading.instruction import Instruction
     from workloads.answer import Answer
     from workloads.sources import FileRow
+    from workloads.workload import Inputs
 
 _DEFINITION: Final = "google-research/google-research@3f357bd: instruction_following_eval/evaluation_lib.py"
 _SEPARATOR: Final = " "
 _DRAWS: Final = 10
+_SPREAD: Final = (
+    *("prompt_strict_lowest", "prompt_strict_highest"),
+    *("prompt_loose_lowest", "prompt_loose_highest"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,17 +109,9 @@ def grade_random(reference: Reference, answer: Answer) -> Score:
     else:
         seed = sha256(answer.text.encode("utf-8", "surrogatepass")).hexdigest()
         drawn = [verdicts(reference, answer.text, f"{seed}/{draw}") for draw in range(_DRAWS)]
-    strict, loose = (
-        [all(drawn_verdict.strict) for drawn_verdict in drawn],
-        [all(drawn_verdict.loose) for drawn_verdict in drawn],
-    )
-    spread = {
-        "prompt_strict_lowest": min(strict),
-        "prompt_strict_highest": max(strict),
-        "prompt_loose_lowest": min(loose),
-        "prompt_loose_highest": max(loose),
-    }
-    return scored(reference, drawn[0], spread)
+    strict, loose = [all(each.strict) for each in drawn], [all(each.loose) for each in drawn]
+    spread = zip(_SPREAD, (min(strict), max(strict), min(loose), max(loose)), strict=True)
+    return scored(reference, drawn[0], dict(spread))
 
 
 def require(reference: Reference) -> None:
@@ -240,51 +238,25 @@ INSTRUCTION_SHARES: Final = {
 _HEADLINES: Final = (
     Headline("prompt_strict"),
     INSTRUCTION_SHARES["strict"],
-    Headline("prompt_loose", "avg(coalesce(metrics['prompt_loose'], 0))"),
+    *metric_means("prompt_loose"),
     INSTRUCTION_SHARES["loose"],
     *shares("strict", IFEVAL),
     *shares("loose", IFEVAL),
 )
 
 
-def _spread() -> Iterator[Headline]:
-    for name in (
-        "prompt_strict_lowest",
-        "prompt_strict_highest",
-        "prompt_loose_lowest",
-        "prompt_loose_highest",
-    ):
-        yield Headline(name, f"avg(coalesce(metrics['{name}'], 0))")
-
-
-WORKLOAD: Final = Workload(
-    name="ifeval",
-    title="instructions that a program can check",
-    version=1,
-    tier=1,
-    category="instructions",
-    typical=Typical(50, 300),
-    extra="ifeval",
-    source=Source(
-        files=("input_data.jsonl*", "ifeval*.jsonl*", "train*.parquet", "train*.jsonl*"),
-        hub="google/IFEval",
-        split="train",
-        columns=("key", "prompt", "instruction_id_list", "kwargs"),
-        rows=541,
-        licence="Apache-2.0",
-    ),
-    questions=questions,
-    scorers=(
-        Scorer("official", 1, grade, _DEFINITION, _HEADLINES, require=require),
-        Scorer(
-            "official_random",
-            1,
-            grade_random,
-            f"{_DEFINITION}, with a letter outside of a to z replaced by a random one, as before 3f357bd, "
-            "and languages detected without a seed",
-            (*_HEADLINES, *_spread()),
-            note="the lowest and the highest share of prompts are what ten draws could have made of it",
-            require=require,
-        ),
+WORKLOAD: Final = benchmark(
+    "ifeval",
+    questions,
+    Scorer("official", 1, grade, _DEFINITION, _HEADLINES, require=require),
+    Scorer(
+        "official_random",
+        1,
+        grade_random,
+        f"{_DEFINITION}, with a letter outside of a to z replaced by a random one, as before 3f357bd, "
+        "and languages detected without a seed",
+        (*_HEADLINES, *metric_means(*_SPREAD)),
+        note="the lowest and the highest share of prompts are what ten draws could have made of it",
+        require=require,
     ),
 )

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
+from loadgen.plugins.evals.headlines import by_tag
 from loadgen.plugins.evals.tasks import baseline, natural_reasoning, wildchat
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
 from workloads.errors import ColumnError
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.scorer import Headline, Reference, Scorer
-from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from workloads.score import Score
     from workloads.scorer import Inquiry
     from workloads.sources import FileRow
+    from workloads.workload import Inputs
 
 _CHAT: Final = "chat"
 _REASONING: Final = "reasoning"
@@ -86,36 +88,22 @@ def grade(reference: Reference, answer: Answer) -> Score:
     return natural_reasoning.grade(reference, answer)
 
 
-WORKLOAD: Final = Workload(
-    name="ipw",
-    title="messages and problems of three data sets, for accuracy per watt",
-    version=1,
-    tier=1,
-    category="reasoning",
-    typical=Typical(120, 600),
-    source=Source(
-        files=("ipw*.jsonl*", "mixed_1k_seed1_base*.jsonl*", "mixed_1k_seed1_base*.parquet"),
-        columns=("dataset_metadata",),
-        rows=1_000,
-        licence="not stated; of its data sets ODC-BY, LMSYS-Chat-1M's own, CC-BY-NC-4.0",
-    ),
-    questions=questions,
-    scorers=(
-        Scorer(
-            "official",
-            1,
-            grade,
-            "HazyResearch/intelligence-per-watt@0aa941d8: ipw/datasets/ipw, ipw/evaluation",
-            headlines=(
-                Headline("accuracy"),
-                Headline("scorable", "avg(value) FILTER (status <> 'infra_error')"),
-                *(Headline(kind, f"avg(value) FILTER (tags['kind'] = '{kind}')") for kind in _KIND_NAMES),
-            ),
-            ask=ask,
-            judge="natural_reasoning@1 and wildchat_rubrics@1, officially gpt-5-nano-2025-08-07",
-            note="the judge's prompts are this project's; officially `scorable` is the accuracy",
+WORKLOAD: Final = benchmark(
+    "ipw",
+    questions,
+    Scorer(
+        "official",
+        1,
+        grade,
+        "HazyResearch/intelligence-per-watt@0aa941d8: ipw/datasets/ipw, ipw/evaluation",
+        headlines=(
+            Headline("accuracy"),
+            Headline("scorable", "avg(value) FILTER (status <> 'infra_error')"),
+            *by_tag("kind", _KIND_NAMES),
         ),
-        baseline.ipw(),
+        ask=ask,
+        judge="natural_reasoning@1 and wildchat_rubrics@1, officially gpt-5-nano-2025-08-07",
+        note="the judge's prompts are this project's; officially `scorable` is the accuracy",
     ),
-    groups=("data_set", "subject"),
+    baseline.ipw(),
 )

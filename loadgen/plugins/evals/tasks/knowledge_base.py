@@ -6,18 +6,18 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from loadgen.plugins.evals.grading.json_answer import plain
-from loadgen.plugins.evals.tasks import DATA
-from loadgen.plugins.evals.tasks.difficulty import BY_DIFFICULTY, TAG, difficulty
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
+from loadgen.plugins.evals.tasks.difficulty import BY_DIFFICULTY, difficulty
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, unparsed
 from workloads.scorer import Headline, Reference, Scorer
-from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from workloads.answer import Answer
+    from workloads.workload import Inputs
 
 UNKNOWN: Final = "unknown"
 
@@ -62,28 +62,19 @@ def _share(figure: str, kind: str) -> str:
     return f"coalesce(sum(metrics['{figure}']) {where}, 0) / nullif(count(*) {where}, 0)"
 
 
-WORKLOAD: Final = Workload(
-    name="knowledge_base",
-    title="questions about entries that correct each other (own data)",
-    version=2,
-    tier=1,
-    category="use-case",
-    typical=Typical(200, 60),
-    source=Source(files=("knowledge_base.jsonl",), packaged=DATA, rows=30, licence="Apache-2.0"),
-    questions=questions,
-    scorers=(
-        Scorer(
-            "official",
-            1,
-            grade,
-            "this project: an accepted answer in the last line with `Answer:`",
-            headlines=(
-                Headline("accuracy"),
-                Headline("outdated", _share("outdated", "corrected"), better="lower"),
-                Headline("invented", _share("invented", "unknown"), better="lower"),
-                *BY_DIFFICULTY,
-            ),
+WORKLOAD: Final = benchmark(
+    "knowledge_base",
+    questions,
+    Scorer(
+        "official",
+        1,
+        grade,
+        "this project: an accepted answer in the last line with `Answer:`",
+        headlines=(
+            Headline("accuracy"),
+            Headline("outdated", _share("outdated", "corrected"), better="lower"),
+            Headline("invented", _share("invented", "unknown"), better="lower"),
+            *BY_DIFFICULTY,
         ),
     ),
-    groups=(TAG, "kind"),
 )

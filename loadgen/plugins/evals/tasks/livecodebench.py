@@ -16,6 +16,8 @@ import zlib
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.evals.grading.code import last_block, score_of
+from loadgen.plugins.evals.headlines import by_tag
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
 from loadgen.plugins.sandbox.job import Job
 from workloads.cells import tag, text
 from workloads.errors import ColumnError
@@ -23,7 +25,6 @@ from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import unparsed
 from workloads.scorer import Headline, Reference, Scorer
-from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from workloads.answer import Answer
     from workloads.score import Score
     from workloads.sources import FileRow
+    from workloads.workload import Inputs
 
 TIMEOUT_S: Final = 6.0
 
@@ -143,45 +145,18 @@ def _function(row: FileRow) -> str | None:
     raise ColumnError(f"{row.place}, column 'metadata': no JSON object as text")
 
 
-WORKLOAD: Final = Workload(
-    name="livecodebench",
-    title="programs for problems of programming contests",
-    version=1,
-    tier=1,
-    category="coding",
-    typical=Typical(500, 400, questions=1_055),
-    source=Source(
-        files=("test*.jsonl*", "*.parquet"),
-        hub="livecodebench/code_generation_lite",
-        repository=("test*.jsonl",),
-        columns=(
-            "question_id",
-            "question_content",
-            "starter_code",
-            "difficulty",
-            "platform",
-            "public_test_cases",
-            "private_test_cases",
-            "metadata",
+WORKLOAD: Final = benchmark(
+    "livecodebench",
+    questions,
+    Scorer(
+        "official",
+        1,
+        grade,
+        "LiveCodeBench/LiveCodeBench@15808c76, lcb_runner/evaluation/testing_util.py",
+        headlines=(
+            Headline("accuracy"),
+            *by_tag("difficulty", ("easy", "medium", "hard")),
         ),
-        licence="CC BY 4.0",
+        runs_code=True,
     ),
-    questions=questions,
-    scorers=(
-        Scorer(
-            "official",
-            1,
-            grade,
-            "LiveCodeBench/LiveCodeBench@15808c76, lcb_runner/evaluation/testing_util.py",
-            headlines=(
-                Headline("accuracy"),
-                *(
-                    Headline(level, f"avg(value) FILTER (tags['difficulty'] = '{level}')")
-                    for level in ("easy", "medium", "hard")
-                ),
-            ),
-            runs_code=True,
-        ),
-    ),
-    groups=("difficulty", "platform"),
 )

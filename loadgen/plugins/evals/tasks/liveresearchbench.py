@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
+from loadgen.plugins.evals.headlines import metric_means
 from loadgen.plugins.evals.judging.judge_prompts import judge_prompts
 from loadgen.plugins.evals.tasks import baseline
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
 from workloads.cells import tag, text
 from workloads.errors import ColumnError
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, pending, unreadable
 from workloads.scorer import Headline, Inquiry, Reference, Scorer
-from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from workloads.answer import Answer
     from workloads.sources import FileRow
+    from workloads.workload import Inputs
 
 _PROMPTS: Final = judge_prompts("liveresearchbench")
 _PRESENTATION_QUESTIONS: Final = 10
@@ -158,45 +160,25 @@ def _share(evaluations: Any, count: int) -> float | None:
         return None
 
 
-WORKLOAD: Final = Workload(
-    name="liveresearchbench",
-    title="research reports, judged on five sides",
-    version=1,
-    tier=2,
-    category="agentic",
-    typical=Typical(150, 6_000),
-    source=Source(
-        files=("liveresearchbench*.jsonl*", "question_with_checklist*/test*.parquet", "test*.parquet"),
-        hub="Salesforce/LiveResearchBench",
-        config="question_with_checklist",
-        split="test",
-        columns=("qid", "question_no_placeholder", "checklist_no_placeholder", "category"),
-        licence="not stated",
-    ),
-    further={
-        "reference": Source(files=("reference_reports/*_report.md", "*_report.md"), licence="Apache-2.0")
-    },
-    questions=questions,
-    scorers=(
-        Scorer(
-            "official",
-            1,
-            grade,
-            "SalesforceAIResearch/LiveResearchBench@79a19d7c: criteria, graders, batch_evaluator.py",
-            headlines=(
-                Headline("sides"),
-                *(Headline(name, f"avg(coalesce(metrics['{name}'], 0))") for name in (*_SHARES, *_MARKS)),
-                Headline(
-                    "depth_win_rate",
-                    "sum(metrics['wins']) / nullif(sum(metrics['wins'] + metrics['losses']), 0)",
-                ),
+WORKLOAD: Final = benchmark(
+    "liveresearchbench",
+    questions,
+    Scorer(
+        "official",
+        1,
+        grade,
+        "SalesforceAIResearch/LiveResearchBench@79a19d7c: criteria, graders, batch_evaluator.py",
+        headlines=(
+            Headline("sides"),
+            *metric_means(*_SHARES, *_MARKS),
+            Headline(
+                "depth_win_rate",
+                "sum(metrics['wins']) / nullif(sum(metrics['wins'] + metrics['losses']), 0)",
             ),
-            ask=ask,
-            judge=_PROMPTS.label,
-            note="by one judge; published figures are the mean of two",
         ),
-        baseline.liveresearchbench(),
+        ask=ask,
+        judge=_PROMPTS.label,
+        note="by one judge; published figures are the mean of two",
     ),
-    options={"depth": True, "date": ""},
-    groups=("category",),
+    baseline.liveresearchbench(),
 )

@@ -12,6 +12,7 @@ from itertools import count, islice
 from typing import TYPE_CHECKING, Final
 
 from loadgen.plugins.evals.grading.anomaly import anomaly_in
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
 from workloads.cells import text
 from workloads.errors import ColumnError, TaskError
 from workloads.question import Question
@@ -19,7 +20,7 @@ from workloads.sample import Sample
 from workloads.score import Score, graded, unparsed
 from workloads.scorer import Headline, Reference, Scorer
 from workloads.sources import FileRow
-from workloads.workload import Inputs, Source, Typical, Workload
+from workloads.workload import Inputs, Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -124,29 +125,19 @@ _HEADLINES: Final = (
 )
 _BGL: Final = _log("BGL", sample=True)
 
-WORKLOAD: Final = Workload(
-    name="loghub",
-    title="anomalies in the logs of systems",
-    version=1,
-    tier=1,
-    category="reasoning",
-    typical=Typical(6_000, 60, questions=20),
-    source=_BGL,
-    questions=questions,
-    scorers=(
-        Scorer(
-            "detection",
-            1,
-            grade,
-            "logpai/loglizer at ac67f972, loglizer/utils.py: precision, recall and F1 of anomalies",
-            headlines=_HEADLINES,
-            note="LogHub has no prompt for language models: figures of other prompts do not compare.",
-        ),
+WORKLOAD: Final = benchmark(
+    "loghub",
+    questions,
+    Scorer(
+        "detection",
+        1,
+        grade,
+        "logpai/loglizer at ac67f972, loglizer/utils.py: precision, recall and F1 of anomalies",
+        headlines=_HEADLINES,
+        note="LogHub has no prompt for language models: figures of other prompts do not compare.",
     ),
+    source=_BGL,
     further={_LABELS: Source(files=("anomaly_label.csv*",), columns=("BlockId", "Label"))},
-    options={"subset": "bgl", "lines": 100},
-    temperature=0.0,
-    groups=("label",),
     subsets={
         "bgl": _BGL,
         "thunderbird": _log("Thunderbird", sample=True),

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from loadgen.plugins.evals.headlines import by_tag
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
 from workloads.cells import letter, tag, text
 from workloads.errors import TaskError
 from workloads.question import Question
@@ -17,13 +19,13 @@ from workloads.sample import Sample
 from workloads.score import Score, Status, graded, unparsed
 from workloads.scorer import Headline, Reference, Scorer
 from workloads.tokenizer import tokenizer
-from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from workloads.answer import Answer
     from workloads.sources import FileRow
+    from workloads.workload import Inputs
 
 _CHOICES: Final = "ABCD"
 _TEXT: Final = """Please read the following text and answer the question below.
@@ -48,7 +50,6 @@ _IN_BRACKETS: Final = re.compile(r"The correct answer is \(([A-D])\)")
 _BARE: Final = re.compile(r"The correct answer is ([A-D])")
 _DEFINITION: Final = "THUDM/LongBench@2e00731: pred.py, result.py, prompts/0shot.txt"
 _GUESS: Final = 0.25
-_PARTS: Final = {"difficulty": ("easy", "hard"), "length": ("short", "medium", "long")}
 
 
 def questions(inputs: Inputs) -> Iterator[Question]:
@@ -56,7 +57,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
     fit = _fitting(inputs.options["tokenizer"], inputs.options["max_len"])
     template = _WITHOUT if inputs.options["no_context"] else _WITH_TEXT
     for index, row in enumerate(inputs.rows):
-        tags = {column: tag(row, column) for column in ("domain", "sub_domain", *_PARTS)}
+        tags = {column: tag(row, column) for column in ("domain", "sub_domain", "difficulty", "length")}
         sample = Sample(index, fit(_prompt(template, row)), tags=tags)
         yield Question(text(row, "_id"), sample, {"answer": letter(row, "answer", _CHOICES)})
 
@@ -114,45 +115,22 @@ def grade_compensated(reference: Reference, answer: Answer) -> Score:
     return score if score.status is Status.SCORED else Score(_GUESS, score.status, None, score.reason)
 
 
-def _headlines() -> Iterator[Headline]:
-    yield Headline("overall")
-    for part, values in _PARTS.items():
-        for value in values:
-            yield Headline(value, f"avg(value) FILTER (tags['{part}'] = '{value}')")
+_HEADLINES: Final = (
+    Headline("overall"),
+    *by_tag("difficulty", ("easy", "hard")),
+    *by_tag("length", ("short", "medium", "long")),
+)
 
-
-WORKLOAD: Final = Workload(
-    name="longbench_v2",
-    title="questions with choices about long texts",
-    version=1,
-    tier=2,
-    category="long-context",
-    typical=Typical(150_000, 20),
-    source=Source(
-        files=("data.json", "train*.parquet", "longbench*.json*", "train*.jsonl*"),
-        hub="zai-org/LongBench-v2",
-        split="train",
-        columns=(
-            *("_id", "domain", "sub_domain", "difficulty", "length", "question"),
-            *("choice_A", "choice_B", "choice_C", "choice_D", "answer", "context"),
-        ),
-        rows=503,
-        licence="Apache-2.0",
+WORKLOAD: Final = benchmark(
+    "longbench_v2",
+    questions,
+    Scorer("official", 1, grade, _DEFINITION, _HEADLINES),
+    Scorer(
+        "compensated",
+        1,
+        grade_compensated,
+        f"{_DEFINITION}: `compensated`",
+        _HEADLINES,
+        note="an answer without a letter counts as 0.25",
     ),
-    questions=questions,
-    scorers=(
-        Scorer("official", 1, grade, _DEFINITION, tuple(_headlines())),
-        Scorer(
-            "compensated",
-            1,
-            grade_compensated,
-            f"{_DEFINITION}: `compensated`",
-            tuple(_headlines()),
-            note="an answer without a letter counts as 0.25",
-        ),
-    ),
-    options={"tokenizer": "", "max_len": 120_000, "no_context": False},
-    max_tokens=128,
-    temperature=0.1,
-    groups=("difficulty", "length", "domain"),
 )

@@ -11,18 +11,20 @@ from typing import TYPE_CHECKING, Final
 from loadgen.plugins.evals.grading import prm800k
 from loadgen.plugins.evals.grading.boxed import last_boxed
 from loadgen.plugins.evals.grading.time_limit import TimeUpError, time_limit
+from loadgen.plugins.evals.headlines import by_tag
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
 from workloads.cells import tag, text
 from workloads.errors import ExtraError
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, unparsed
 from workloads.scorer import Headline, Reference, Scorer
-from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from workloads.answer import Answer
+    from workloads.workload import Inputs
 
 LONGEST_S: Final = 5.0
 """What is not shown to be equal in so much CPU time is not equal."""
@@ -85,44 +87,24 @@ def grade_math_verify(reference: Reference, answer: Answer) -> Score:
         return graded(0, extracted, _TOO_LONG)
 
 
-WORKLOAD: Final = Workload(
-    name="math500",
-    title="mathematics of competitions",
-    version=1,
-    tier=1,
-    category="mathematics",
-    typical=Typical(100, 380),
-    extra="math",
-    source=Source(
-        files=("math500*.jsonl*", "test*.jsonl*", "test*.parquet"),
-        hub="HuggingFaceH4/MATH-500",
-        split="test",
-        columns=("problem", "answer", "subject", "level", "unique_id"),
-        rows=500,
-        licence="MIT",
-    ),
-    questions=questions,
-    scorers=(
-        Scorer(
-            "official",
-            1,
-            grade,
-            "openai/prm800k at 7ecc7947, grading/grader.py: grade_answer, of the last \\boxed{…} "
-            "(hendrycks/math at 985bdc16, modeling/dataset/util.py)",
-            headlines=(
-                Headline("accuracy"),
-                *(
-                    Headline(f"level_{level}", f"avg(value) FILTER (tags['level'] = '{level}')")
-                    for level in _LEVELS
-                ),
-            ),
-        ),
-        Scorer(
-            "math_verify",
-            2,
-            grade_math_verify,
-            "huggingface/Math-Verify 0.9.0: verify(parse, parse), of the last 100,000 characters",
+WORKLOAD: Final = benchmark(
+    "math500",
+    questions,
+    Scorer(
+        "official",
+        1,
+        grade,
+        "openai/prm800k at 7ecc7947, grading/grader.py: grade_answer, of the last \\boxed{…} "
+        "(hendrycks/math at 985bdc16, modeling/dataset/util.py)",
+        headlines=(
+            Headline("accuracy"),
+            *by_tag("level", _LEVELS, "level_"),
         ),
     ),
-    groups=("subject", "level"),
+    Scorer(
+        "math_verify",
+        2,
+        grade_math_verify,
+        "huggingface/Math-Verify 0.9.0: verify(parse, parse), of the last 100,000 characters",
+    ),
 )

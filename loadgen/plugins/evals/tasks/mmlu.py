@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 from loadgen.plugins.evals.grading.choices import ask
 from loadgen.plugins.evals.grading.multilingual_letter import letter
+from loadgen.plugins.evals.headlines import by_tag
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
 from loadgen.plugins.evals.tasks.letter_scorer import letter_scorer
 from workloads.cells import text, texts
 from workloads.errors import ColumnError
@@ -19,13 +21,13 @@ from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, unparsed
 from workloads.scorer import Headline, Reference, Scorer
-from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from workloads.answer import Answer
     from workloads.sources import FileRow
+    from workloads.workload import Inputs
 
 _LETTERS: Final = "ABCD"
 _SUBJECTS: Final[Mapping[str, str]] = {
@@ -73,40 +75,19 @@ def _answer(row: FileRow) -> str:
     raise ColumnError(f"{row.place}, column 'answer': {value!r}, where 0 to 3 or A to D should be")
 
 
-WORKLOAD: Final = Workload(
-    name="mmlu",
-    title="knowledge of 57 subjects, four options",
-    version=1,
-    tier=1,
-    category="knowledge",
-    typical=Typical(150, 150),
-    source=Source(
-        files=("test*.jsonl*", "test*.parquet"),
-        hub="cais/mmlu",
-        config="all",
-        split="test",
-        revision="c30699e8356da336a370243923dbaf21066bb9fe",
-        columns=("subject", "question", "choices", "answer"),
-        rows=14042,
-        licence="MIT",
-    ),
-    questions=questions,
-    scorers=(
-        Scorer(
-            "official",
-            1,
-            grade,
-            "openai/simple-evals at ee3b0318, mmlu_eval.py (answers in words, no examples)",
-            headlines=(
-                Headline("accuracy"),
-                *(
-                    Headline(category, f"avg(value) FILTER (tags['category'] = '{category}')")
-                    for category in chain(_SUBJECTS, [_OTHER])
-                ),
-            ),
-            note="Not comparable with figures made of the probabilities of letters after five examples.",
+WORKLOAD: Final = benchmark(
+    "mmlu",
+    questions,
+    Scorer(
+        "official",
+        1,
+        grade,
+        "openai/simple-evals at ee3b0318, mmlu_eval.py (answers in words, no examples)",
+        headlines=(
+            Headline("accuracy"),
+            *by_tag("category", chain(_SUBJECTS, [_OTHER])),
         ),
-        letter_scorer(len(_LETTERS)),
+        note="Not comparable with figures made of the probabilities of letters after five examples.",
     ),
-    groups=("category", "subject"),
+    letter_scorer(len(_LETTERS)),
 )

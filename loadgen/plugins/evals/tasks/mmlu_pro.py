@@ -12,6 +12,7 @@ from random import Random
 from typing import TYPE_CHECKING, Final
 
 from loadgen.plugins.evals.grading import mmlu_pro_letter
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
 from workloads.cells import letter as letter_in
 from workloads.cells import tag, text, texts
 from workloads.errors import ColumnError, SourceError, TaskError
@@ -19,13 +20,13 @@ from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, Status, graded, unparsed
 from workloads.scorer import Headline, Reference, Scorer
-from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from workloads.answer import Answer
     from workloads.sources import FileRow
+    from workloads.workload import Inputs
 
 _LETTERS: Final = mmlu_pro_letter.LETTERS
 _MOST_SHOTS: Final = 5
@@ -34,10 +35,6 @@ _SEED: Final = 12345
 _SOURCE: Final = "TIGER-AI-Lab/MMLU-Pro at f418b116"
 _DRAWING: Final = "8b6741a3"
 """The last commit whose scripts seed the generator before each draw."""
-_COLUMNS: Final = ("question_id", "question", "options", "answer", "category")
-_HUB: Final = "TIGER-Lab/MMLU-Pro"
-_REVISION: Final = "527feea0afed1de15a8c115abf7be4c912123315"
-_LICENCE: Final = "MIT"
 
 _LOCAL: Final = (
     "The following are multiple choice questions (with answers) about {category}. Think step by step and "
@@ -229,36 +226,8 @@ _SCORERS: Final = (
     ),
 )
 
-WORKLOAD: Final = Workload(
-    name="mmlu_pro",
-    title="knowledge and reasoning in 14 fields, ten options",
-    version=1,
-    tier=1,
-    category="reasoning",
-    typical=Typical(1_500, 100),
-    source=Source(
-        files=("test*.jsonl*", "test*.parquet"),
-        hub=_HUB,
-        split="test",
-        revision=_REVISION,
-        columns=_COLUMNS,
-        rows=12032,
-        licence=_LICENCE,
-    ),
-    questions=questions,
-    scorers=_SCORERS,
-    further={
-        "validation": Source(
-            files=("validation*.jsonl*", "validation*.parquet"),
-            hub=_HUB,
-            split="validation",
-            revision=_REVISION,
-            columns=(*_COLUMNS, "cot_content"),
-            rows=70,
-            licence=_LICENCE,
-        )
-    },
-    options={"shots": _MOST_SHOTS, "prompt": "local"},
-    temperature=0.0,
-    groups=("category",),
+WORKLOAD: Final = benchmark(
+    "mmlu_pro",
+    questions,
+    *_SCORERS,
 )

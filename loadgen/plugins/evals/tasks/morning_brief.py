@@ -6,20 +6,21 @@ import re
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.plugins.evals.tasks import DATA
+from loadgen.plugins.evals.headlines import metric_shares
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
 from loadgen.plugins.evals.tasks.criteria import judged
-from loadgen.plugins.evals.tasks.difficulty import BY_DIFFICULTY, TAG, difficulty
+from loadgen.plugins.evals.tasks.difficulty import BY_DIFFICULTY, difficulty
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, unparsed
 from workloads.scorer import Headline, Reference, Scorer
-from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from workloads.answer import Answer
     from workloads.sources import FileRow
+    from workloads.workload import Inputs
 
 MOST_WORDS: Final = 60
 _SECTIONS: Final = ("SUMMARY", "SCHEDULE", "CONFLICTS", "PRIORITIES")
@@ -154,28 +155,19 @@ def _shown(items: Sequence[Any]) -> str:
     return ", ".join(item if isinstance(item, str) else " ".join(item) for item in items) or "none"
 
 
-WORKLOAD: Final = Workload(
-    name="morning_brief",
-    title="a day's schedule, conflicts and priorities, and a summary (own data)",
-    version=1,
-    tier=1,
-    category="use-case",
-    typical=Typical(600, 120),
-    source=Source(files=("morning_brief.jsonl",), packaged=DATA, rows=30, licence="Apache-2.0"),
-    questions=questions,
-    scorers=(
-        Scorer(
-            "official",
-            1,
-            grade,
-            "this project: schedule, conflicts and priorities are right, and the summary is short",
-            headlines=(
-                Headline("accuracy"),
-                *(Headline(name, f"coalesce(sum(metrics['{name}']), 0) / count(*)") for name in _FIGURES),
-                *BY_DIFFICULTY,
-            ),
+WORKLOAD: Final = benchmark(
+    "morning_brief",
+    questions,
+    Scorer(
+        "official",
+        1,
+        grade,
+        "this project: schedule, conflicts and priorities are right, and the summary is short",
+        headlines=(
+            Headline("accuracy"),
+            *metric_shares(*_FIGURES),
+            *BY_DIFFICULTY,
         ),
-        judged(grade),
     ),
-    groups=(TAG,),
+    judged(grade),
 )

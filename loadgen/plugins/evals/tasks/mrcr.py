@@ -10,6 +10,8 @@ import json
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.plugins.evals.headlines import by_tag
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
 from workloads.cells import text, whole
 from workloads.errors import ColumnError, TaskError
 from workloads.length_class import length_class
@@ -18,13 +20,13 @@ from workloads.sample import Sample
 from workloads.score import Score, graded, unparsed
 from workloads.scorer import Headline, Reference, Scorer
 from workloads.tokenizer import tokenizer
-from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from workloads.answer import Answer
     from workloads.sources import FileRow
+    from workloads.workload import Inputs
 
 _NEEDLES: Final = (2, 4, 8)
 _LEAST_TOKENS: Final = 4096
@@ -90,29 +92,14 @@ def grade(reference: Reference, answer: Answer) -> Score:
     return graded(ratio, response, "" if ratio == 1 else "not the same text")
 
 
-def _headlines() -> Iterator[Headline]:
-    yield Headline("mean")
-    for needles in _NEEDLES:
-        yield Headline(f"needles_{needles}", f"avg(value) FILTER (tags['needles'] = '{needles}')")
-
-
-WORKLOAD: Final = Workload(
-    name="mrcr",
-    title="one of several alike needles in a long conversation",
-    version=1,
-    tier=2,
-    category="long-context",
-    typical=Typical(190_000, 400),
-    source=Source(
-        files=("*needle/*.parquet", "*needle*.parquet", "mrcr*.jsonl*", "train*.parquet"),
-        hub="openai/mrcr",
-        repository=("*needle/*.parquet",),
-        columns=("prompt", "answer", "random_string_to_prepend", "n_needles", "n_chars"),
-        rows=2400,
-        licence="MIT",
+WORKLOAD: Final = benchmark(
+    "mrcr",
+    questions,
+    Scorer(
+        "official",
+        1,
+        grade,
+        "the card of openai/mrcr: grade",
+        (Headline("mean"), *by_tag("needles", _NEEDLES, "needles_")),
     ),
-    questions=questions,
-    scorers=(Scorer("official", 1, grade, "the card of openai/mrcr: grade", tuple(_headlines())),),
-    options={"needles": 0, "longest": 0, "tokenizer": ""},
-    groups=("needles", "length", "needles and length"),
 )

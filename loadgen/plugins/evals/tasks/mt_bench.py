@@ -14,19 +14,20 @@ from loadgen.plugins.evals.grading.pairwise import HEADLINES, PairwiseComparison
 from loadgen.plugins.evals.grading.rating import rating_in
 from loadgen.plugins.evals.judging.judge_prompts import judge_prompts
 from loadgen.plugins.evals.judging.side_by_side import MAX_TOKENS, compared, inquiries
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
 from workloads.cells import tag
 from workloads.errors import ColumnError, TaskError, did_you_mean
 from workloads.question import Question
 from workloads.sample import FollowUp, Sample
 from workloads.score import Score, Status, failed, graded, pending, unreadable
 from workloads.scorer import Headline, Inquiry, Reference, Scorer
-from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from workloads.answer import Answer
     from workloads.sources import FileRow
+    from workloads.workload import Inputs
 
 _PROMPTS: Final = judge_prompts("mt_bench")
 _WITH_REFERENCE: Final = frozenset({"math", "reasoning", "coding"})
@@ -163,61 +164,32 @@ def _answers_of(row: FileRow, answers: Mapping[Any, list[str]], what: str) -> li
     return answers[number]
 
 
-WORKLOAD: Final = Workload(
-    name="mt_bench",
-    title="80 conversations of two turns",
-    version=1,
-    tier=2,
-    category="chat",
-    typical=Typical(900, 700),
-    source=Source(
-        files=("question.jsonl*", "mt_bench*.jsonl*"),
-        urls=(f"{_FASTCHAT}/question.jsonl",),
-        columns=("question_id", "category", "turns"),
-        rows=80,
-        licence="Apache-2.0",
+WORKLOAD: Final = benchmark(
+    "mt_bench",
+    questions,
+    Scorer(
+        "official",
+        1,
+        grade_ratings,
+        "lm-sys/FastChat, fastchat/llm_judge: single-answer grading",
+        headlines=(
+            Headline("score", unit="number"),
+            Headline("first_turn", "avg(metrics['turn_1'])", unit="number"),
+            Headline("second_turn", "avg(metrics['turn_2'])", unit="number"),
+        ),
+        ask=ask_for_ratings,
+        judge=_PROMPTS.label,
+        note="published figures are of answers at temperature 0.7 (writing, roleplay), 0.1 (stem, "
+        "humanities) and 0 (all others)",
     ),
-    further={
-        "reference": Source(
-            files=("reference_answer*gpt-4.jsonl*", "reference_answer/gpt-4.jsonl*", "gpt-4.jsonl*"),
-            urls=(f"{_FASTCHAT}/reference_answer/gpt-4.jsonl",),
-            columns=("question_id", "choices"),
-            licence="Apache-2.0",
-        ),
-        "baseline": Source(
-            files=("model_answer/*.jsonl*", "model_answer*.jsonl*", "baseline*.jsonl*"),
-            columns=("question_id", "model_id", "choices"),
-        ),
-    },
-    questions=questions,
-    scorers=(
-        Scorer(
-            "official",
-            1,
-            grade_ratings,
-            "lm-sys/FastChat, fastchat/llm_judge: single-answer grading",
-            headlines=(
-                Headline("score", unit="number"),
-                Headline("first_turn", "avg(metrics['turn_1'])", unit="number"),
-                Headline("second_turn", "avg(metrics['turn_2'])", unit="number"),
-            ),
-            ask=ask_for_ratings,
-            judge=_PROMPTS.label,
-            note="published figures are of answers at temperature 0.7 (writing, roleplay), 0.1 (stem, "
-            "humanities) and 0 (all others)",
-        ),
-        Scorer(
-            "pairwise",
-            1,
-            grade_comparisons,
-            "lm-sys/FastChat, fastchat/llm_judge: pairwise-baseline, win_rate_adjusted",
-            headlines=HEADLINES,
-            ask=ask_for_comparisons,
-            judge=_PROMPTS.label,
-            note="compared with the answers of the model that the option `baseline` names",
-        ),
+    Scorer(
+        "pairwise",
+        1,
+        grade_comparisons,
+        "lm-sys/FastChat, fastchat/llm_judge: pairwise-baseline, win_rate_adjusted",
+        headlines=HEADLINES,
+        ask=ask_for_comparisons,
+        judge=_PROMPTS.label,
+        note="compared with the answers of the model that the option `baseline` names",
     ),
-    options={"baseline": ""},
-    max_tokens=1024,
-    groups=("category",),
 )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.evals.grading.instructions import follows
 from loadgen.plugins.evals.grading.multilingual import MULTILINGUAL
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
 from loadgen.plugins.evals.tasks.ifeval import verdicts
 from workloads.cells import tag
 from workloads.errors import ColumnError, TaskError
@@ -21,13 +22,13 @@ from workloads.question import Question
 from workloads.sample import FollowUp, Sample
 from workloads.score import Score, failed, graded
 from workloads.scorer import Headline, Reference, Scorer
-from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from workloads.answer import Answer
     from workloads.sources import FileRow
+    from workloads.workload import Inputs
 
 TURNS: Final = (1, 2, 3)
 LANGUAGES: Final = (
@@ -202,39 +203,16 @@ def _headlines() -> Iterator[Headline]:
             yield Headline(f"turn_{turn}_{language.lower()}", _overall(turn, language))
 
 
-_COLUMNS: Final = tuple(
-    f"turn_{turn}_{part}" for turn in TURNS for part in ("prompt", "instruction_id_list", "kwargs")
-)
-
-WORKLOAD: Final = Workload(
-    name="multi_if",
-    title="instructions that add up over three turns, in eleven languages",
-    version=1,
-    tier=2,
-    category="instructions",
-    typical=Typical(1_500, 900),
-    extra="multi-if",
-    source=Source(
-        files=("multiIF*.csv*", "multi_if*.jsonl*", "multi_if*.csv*", "train*.parquet", "train*.jsonl*"),
-        hub="facebook/Multi-IF",
-        split="train",
-        columns=("key", "language", *_COLUMNS),
-        rows=4_501,
-        licence="as on the hub's page of the dataset",
+WORKLOAD: Final = benchmark(
+    "multi_if",
+    questions,
+    Scorer(
+        "official",
+        1,
+        grade,
+        "facebookresearch/Multi-IF@1cdb53ed: metrics.py, ifeval.py",
+        tuple(_headlines()),
+        require=require,
+        note="officially with top-p 0.9: --extra-body '{\"top_p\": 0.9}'",
     ),
-    questions=questions,
-    scorers=(
-        Scorer(
-            "official",
-            1,
-            grade,
-            "facebookresearch/Multi-IF@1cdb53ed: metrics.py, ifeval.py",
-            tuple(_headlines()),
-            require=require,
-            note="officially with top-p 0.9: --extra-body '{\"top_p\": 0.9}'",
-        ),
-    ),
-    max_tokens=1024,
-    temperature=0.6,
-    groups=("language",),
 )

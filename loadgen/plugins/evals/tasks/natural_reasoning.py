@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING, Final
 from loadgen.plugins.evals.grading.one_word import true_or_false
 from loadgen.plugins.evals.judging.judge_prompts import judge_prompts
 from loadgen.plugins.evals.tasks import baseline
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
 from workloads.cells import text
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, pending, unreadable
 from workloads.scorer import Inquiry, Reference, Scorer
-from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from workloads.answer import Answer
+    from workloads.workload import Inputs
 
 _KEY: Final = "verdict"
 _PROMPTS: Final = judge_prompts("natural_reasoning")
@@ -56,32 +57,18 @@ def grade(_reference: Reference, answer: Answer) -> Score:
     return unreadable("word TRUE or FALSE", reply) if verdict is None else graded(verdict, reply.strip())
 
 
-WORKLOAD: Final = Workload(
-    name="natural_reasoning",
-    title="questions with reference answers, from pretraining corpora",
-    version=1,
-    tier=1,
-    category="reasoning",
-    typical=Typical(100, 800, questions=1_000),
-    source=Source(
-        files=("natural_reasoning*.jsonl*", "natural_reasoning*.parquet", "train*.parquet", "train*.jsonl*"),
-        hub="facebook/natural_reasoning",
-        split="train",
-        columns=("question", "reference_answer"),
-        licence="CC-BY-NC-4.0",
+WORKLOAD: Final = benchmark(
+    "natural_reasoning",
+    questions,
+    Scorer(
+        "judged",
+        1,
+        grade,
+        "this project: the data set has no official scorer; a reply that is not one word TRUE or FALSE "
+        "has no score",
+        ask=ask,
+        judge=_PROMPTS.label,
+        note="there is no official test split: figures of other tools are of other rows",
     ),
-    questions=questions,
-    scorers=(
-        Scorer(
-            "judged",
-            1,
-            grade,
-            "this project: the data set has no official scorer; a reply that is not one word TRUE or FALSE "
-            "has no score",
-            ask=ask,
-            judge=_PROMPTS.label,
-            note="there is no official test split: figures of other tools are of other rows",
-        ),
-        baseline.natural_reasoning(),
-    ),
+    baseline.natural_reasoning(),
 )

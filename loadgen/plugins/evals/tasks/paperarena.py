@@ -18,8 +18,10 @@ import orjson
 from loadgen.plugins.agents.tool_loop import tool_loop
 from loadgen.plugins.evals.environments.paperarena import tools
 from loadgen.plugins.evals.grading.json_answer import plain
+from loadgen.plugins.evals.headlines import score_of
 from loadgen.plugins.evals.judging.judge_prompts import judge_prompts
 from loadgen.plugins.evals.tasks import baseline
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
 from workloads.cells import tag, text
 from workloads.episode_program import EpisodeProgram, EpisodeSample
 from workloads.errors import SourceError
@@ -27,7 +29,6 @@ from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, pending, unparsed, with_replies
 from workloads.scorer import Headline, Inquiry, Reference, Scorer
-from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from loadgen.plugins.agents.episode import Ask, EpisodeResult
     from workloads.answer import Answer
     from workloads.sources import FileRow
+    from workloads.workload import Inputs
 
 _SYSTEM: Final = (
     "Answer questions about scientific papers with the tools. When you are done, end with a line `Answer: ` "
@@ -149,56 +151,36 @@ def letters_in(text: str) -> set[str]:
     return set(re.findall(r"(?:^|[\s(,;])([A-H])(?=[).:,;]|$)", text, re.MULTILINE))
 
 
-WORKLOAD: Final = Workload(
-    name="paperarena",
-    title="questions over scientific papers",
-    version=1,
-    tier=3,
-    category="agentic",
-    typical=Typical(200, 500),
-    source=Source(
-        files=("paperarena*.jsonl*", "qa*.jsonl*", "qa*.parquet", "train*.parquet"),
-        hub="Melmaphother/PaperArena-Data",
-        config="qa",
-        split="train",
-        columns=("qa_id", "question", "answer", "qa_type", "difficulty"),
-        licence="not stated",
-    ),
-    questions=questions,
-    scorers=(
-        Scorer(
-            "official",
-            1,
-            grade,
-            "Melmaphother/PaperArena@35e4a83d: paperarena_hub/tools/scorer.py",
-            headlines=(
-                Headline("accuracy"),
-                Headline("parsed", "avg(value) FILTER (coalesce(metrics['invalid_reply'], 0) = 0)"),
-                *(
-                    Headline(name, f"avg(value) FILTER (tags['qa_type'] = '{title}')")
-                    for name, title in _TYPES.items()
-                ),
-            ),
-            ask=ask,
-            judge=_PROMPTS.label,
-            note="the judge's prompt is this project's own; officially an agent with more tools answers",
+WORKLOAD: Final = benchmark(
+    "paperarena",
+    questions,
+    Scorer(
+        "official",
+        1,
+        grade,
+        "Melmaphother/PaperArena@35e4a83d: paperarena_hub/tools/scorer.py",
+        headlines=(
+            Headline("accuracy"),
+            Headline("parsed", "avg(value) FILTER (coalesce(metrics['invalid_reply'], 0) = 0)"),
+            *(Headline(name, score_of("qa_type", title)) for name, title in _TYPES.items()),
         ),
-        Scorer(
-            "exact",
-            1,
-            grade_exact,
-            "this project: choices by their letters, concise answers by their words, without a judge",
-            headlines=(
-                Headline("accuracy", f"avg(value) FILTER (tags['qa_type'] <> '{_TYPES['open']}')"),
-                *(
-                    Headline(name, f"avg(value) FILTER (tags['qa_type'] = '{_TYPES[name]}')")
-                    for name in ("multi_choice", "concise")
-                ),
-            ),
-            note="not the official definition, which has a judge for every answer",
-        ),
-        baseline.paperarena(),
+        ask=ask,
+        judge=_PROMPTS.label,
+        note="the judge's prompt is this project's own; officially an agent with more tools answers",
     ),
-    options={"papers": ""},
-    groups=("qa_type", "difficulty"),
+    Scorer(
+        "exact",
+        1,
+        grade_exact,
+        "this project: choices by their letters, concise answers by their words, without a judge",
+        headlines=(
+            Headline("accuracy", f"avg(value) FILTER (tags['qa_type'] <> '{_TYPES['open']}')"),
+            *(
+                Headline(name, f"avg(value) FILTER (tags['qa_type'] = '{_TYPES[name]}')")
+                for name in ("multi_choice", "concise")
+            ),
+        ),
+        note="not the official definition, which has a judge for every answer",
+    ),
+    baseline.paperarena(),
 )

@@ -20,7 +20,9 @@ from loadgen.plugins.evals.grading.pinchbench import (
     total_in,
     transcript_of,
 )
+from loadgen.plugins.evals.headlines import by_tag
 from loadgen.plugins.evals.judging.judge_prompts import judge_prompts
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
 from loadgen.plugins.evals.tasks.pinchbench_tasks import KINDS, PinchTask, read_task
 from workloads.episode_program import EpisodeProgram, EpisodeSample
 from workloads.errors import SourceError
@@ -29,7 +31,6 @@ from workloads.sandbox_contract import SandboxSpec
 from workloads.score import Score, failed, graded, pending, unparsed, with_replies
 from workloads.scorer import Headline, Inquiry, Reference, Scorer
 from workloads.sources import FileRow
-from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from loadgen.plugins.sandbox.asynchronous import SandboxOnDemand
     from workloads.answer import Answer
     from workloads.sample import Message
+    from workloads.workload import Inputs
 
 _KEY: Final = "grade"
 _PASS: Final = 0.5
@@ -192,39 +194,23 @@ _OFFICIAL: Final = Scorer(
     "pinchbench/skill@14b29939: scripts/lib_grading.py",
     headlines=(
         Headline("score"),
-        *(Headline(kind, f"avg(value) FILTER (tags['grading'] = '{kind}')") for kind in KINDS),
+        *by_tag("grading", KINDS),
     ),
     ask=ask,
     judge=_PROMPTS.label,
     note="officially an OpenClaw agent, with its own tools and the web, does the tasks and judges",
 )
 
-WORKLOAD: Final = Workload(
-    name="pinchbench",
-    title="tasks of an assistant with files, graded by checks and a judge",
-    version=1,
-    tier=4,
-    sandbox="local",
-    category="agentic",
-    typical=Typical(30_000, 3_000, questions=23),
-    source=Source(
-        files=("tasks/task_*.md", "task_*.md"),
-        columns=("path",),
-        rows=23,
-        licence="MIT",
-        read=_paths,
-    ),
-    questions=questions,
-    scorers=(
+WORKLOAD: Final = benchmark(
+    "pinchbench",
+    questions,
+    _OFFICIAL,
+    replace(
         _OFFICIAL,
-        replace(
-            _OFFICIAL,
-            name="baseline",
-            grade=passes,
-            definition="open-jarvis/OpenJarvis@620f20cc, evals/scorers/pinchbench.py: right from 0.5 on",
-            headlines=(Headline("accuracy"),),
-        ),
+        name="baseline",
+        grade=passes,
+        definition="open-jarvis/OpenJarvis@620f20cc, evals/scorers/pinchbench.py: right from 0.5 on",
+        headlines=(Headline("accuracy"),),
     ),
-    options={"network": False},
-    groups=("grading", "category"),
+    read=_paths,
 )

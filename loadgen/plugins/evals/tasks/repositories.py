@@ -20,15 +20,6 @@ if TYPE_CHECKING:
     from loadgen.plugins.sandbox.asynchronous import SandboxOnDemand
     from workloads.sources import FileRow
 
-OPTIONS: Final[Mapping[str, Any]] = {
-    "mode": "agent",
-    "images": "",
-    "network": False,
-    "memory_gb": 2.0,
-    "agent_s": 3600.0,
-    "tests_s": 1800.0,
-}
-"""Of both benchmarks."""
 
 _MODES: Final = ("agent", "patch")
 _LOG_BYTES: Final = 16 * MIB

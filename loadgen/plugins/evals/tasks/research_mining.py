@@ -6,19 +6,20 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.evals.grading.json_answer import json_in
-from loadgen.plugins.evals.tasks import DATA
+from loadgen.plugins.evals.headlines import metric_shares
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
 from loadgen.plugins.evals.tasks.criteria import judged
-from loadgen.plugins.evals.tasks.difficulty import BY_DIFFICULTY, TAG, difficulty
+from loadgen.plugins.evals.tasks.difficulty import BY_DIFFICULTY, difficulty
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, unparsed
 from workloads.scorer import Headline, Reference, Scorer
-from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from workloads.answer import Answer
+    from workloads.workload import Inputs
 
 MOST_WORDS: Final = 150
 
@@ -96,28 +97,19 @@ def _shown(names: set[str]) -> str:
     return ", ".join(sorted(names)) or "none"
 
 
-WORKLOAD: Final = Workload(
-    name="research_mining",
-    title="evidence for and against a claim, and a synthesis (own data)",
-    version=1,
-    tier=1,
-    category="use-case",
-    typical=Typical(450, 150),
-    source=Source(files=("research_mining.jsonl",), packaged=DATA, rows=30, licence="Apache-2.0"),
-    questions=questions,
-    scorers=(
-        Scorer(
-            "official",
-            1,
-            grade,
-            "this project: both lists and the figure are right, and a short synthesis cites what is listed",
-            headlines=(
-                Headline("accuracy"),
-                *(Headline(name, f"coalesce(sum(metrics['{name}']), 0) / count(*)") for name in _FIGURES),
-                *BY_DIFFICULTY,
-            ),
+WORKLOAD: Final = benchmark(
+    "research_mining",
+    questions,
+    Scorer(
+        "official",
+        1,
+        grade,
+        "this project: both lists and the figure are right, and a short synthesis cites what is listed",
+        headlines=(
+            Headline("accuracy"),
+            *metric_shares(*_FIGURES),
+            *BY_DIFFICULTY,
         ),
-        judged(grade),
     ),
-    groups=(TAG,),
+    judged(grade),
 )

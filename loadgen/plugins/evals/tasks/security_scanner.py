@@ -6,18 +6,18 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.evals.grading.json_answer import json_in
-from loadgen.plugins.evals.tasks import DATA
-from loadgen.plugins.evals.tasks.difficulty import BY_DIFFICULTY, TAG, difficulty
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
+from loadgen.plugins.evals.tasks.difficulty import BY_DIFFICULTY, difficulty
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, unparsed
 from workloads.scorer import Headline, Reference, Scorer
-from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from workloads.answer import Answer
+    from workloads.workload import Inputs
 
 _SYSTEM: Final = """\
 You look for security weaknesses in code. Reply with one JSON list and nothing else, one object per weakness:
@@ -67,31 +67,20 @@ def _is(finding: Mapping[str, Any], report: Mapping[str, Any]) -> bool:
     return f"CWE-{number[1]}" in finding["cwe"] and first <= line <= last
 
 
-WORKLOAD: Final = Workload(
-    name="security_scanner",
-    title="weaknesses of code by CWE and line (own data)",
-    version=2,
-    tier=1,
-    category="use-case",
-    typical=Typical(250, 40),
-    source=Source(files=("security_scanner.jsonl",), packaged=DATA, rows=30, licence="Apache-2.0"),
-    questions=questions,
-    scorers=(
-        Scorer(
-            "official",
-            1,
-            grade,
-            "this project: F1 of (CWE, line), a mean over the pieces of code",
-            headlines=(
-                Headline("f1"),
-                Headline(
-                    "precision", "coalesce(sum(metrics['found']) / nullif(sum(metrics['reported']), 0), 0)"
-                ),
-                Headline("recall", "coalesce(sum(metrics['found']) / nullif(sum(metrics['wanted']), 0), 0)"),
-                Headline("clean_kept", "avg(value) FILTER (tags['clean'] = 'yes')"),
-                *BY_DIFFICULTY,
-            ),
+WORKLOAD: Final = benchmark(
+    "security_scanner",
+    questions,
+    Scorer(
+        "official",
+        1,
+        grade,
+        "this project: F1 of (CWE, line), a mean over the pieces of code",
+        headlines=(
+            Headline("f1"),
+            Headline("precision", "coalesce(sum(metrics['found']) / nullif(sum(metrics['reported']), 0), 0)"),
+            Headline("recall", "coalesce(sum(metrics['found']) / nullif(sum(metrics['wanted']), 0), 0)"),
+            Headline("clean_kept", "avg(value) FILTER (tags['clean'] = 'yes')"),
+            *BY_DIFFICULTY,
         ),
     ),
-    groups=(TAG, "language", "clean"),
 )

@@ -12,19 +12,20 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.evals.judging.judge_prompts import judge_prompts
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
 from workloads.cells import tag, text
 from workloads.errors import ColumnError
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, Status, graded, pending, with_replies
 from workloads.scorer import Headline, Inquiry, Reference, Scorer
-from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from workloads.answer import Answer
     from workloads.sources import FileRow
+    from workloads.workload import Inputs
 
 _KEY: Final = "verdict"
 _TAGS: Final[tuple[str, ...]] = ("topic", "answer_type")
@@ -80,45 +81,30 @@ def _metadata(row: FileRow) -> dict[str, Any]:
     return about if isinstance(about, dict) else {}
 
 
-WORKLOAD: Final = Workload(
-    name="simpleqa",
-    title="short questions about facts",
-    version=1,
-    tier=1,
-    category="rag",
-    typical=Typical(30, 60),
-    source=Source(
-        files=("simple_qa_test_set.csv*", "simple*qa*.csv*", "simple*qa*.jsonl*", "test*.parquet"),
-        urls=("https://openaipublic.blob.core.windows.net/simple-evals/simple_qa_test_set.csv",),
-        columns=("problem", "answer"),
-        rows=4326,
-        licence="MIT",
-    ),
-    questions=questions,
-    scorers=(
-        Scorer(
-            "official",
-            1,
-            grade,
-            "openai/simple-evals @ee3b0318, simpleqa_eval.py",
-            headlines=(
-                Headline("correct"),
-                Headline("f1", f"2 * {_CORRECT} / (count(*) + {_CORRECT} + {_INCORRECT})"),
-                Headline(
-                    "accuracy_given_attempted",
-                    f"coalesce({_CORRECT} / nullif({_CORRECT} + {_INCORRECT}, 0), 0)",
-                ),
-                Headline("incorrect", f"{_INCORRECT} / count(*)", better="lower"),
-                Headline(
-                    "not_attempted",
-                    "coalesce(sum(metrics['not_attempted']), 0) / count(*)",
-                    better="lower",
-                ),
+WORKLOAD: Final = benchmark(
+    "simpleqa",
+    questions,
+    Scorer(
+        "official",
+        1,
+        grade,
+        "openai/simple-evals @ee3b0318, simpleqa_eval.py",
+        headlines=(
+            Headline("correct"),
+            Headline("f1", f"2 * {_CORRECT} / (count(*) + {_CORRECT} + {_INCORRECT})"),
+            Headline(
+                "accuracy_given_attempted",
+                f"coalesce({_CORRECT} / nullif({_CORRECT} + {_INCORRECT}, 0), 0)",
             ),
-            ask=ask,
-            judge=_PROMPTS.label,
-            note="the judge is asked at temperature 0; its published figures are at 0.5",
+            Headline("incorrect", f"{_INCORRECT} / count(*)", better="lower"),
+            Headline(
+                "not_attempted",
+                "coalesce(sum(metrics['not_attempted']), 0) / count(*)",
+                better="lower",
+            ),
         ),
+        ask=ask,
+        judge=_PROMPTS.label,
+        note="the judge is asked at temperature 0; its published figures are at 0.5",
     ),
-    groups=_TAGS,
 )

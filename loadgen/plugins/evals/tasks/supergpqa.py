@@ -7,19 +7,21 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from loadgen.plugins.evals.grading.supergpqa_letter import letter
+from loadgen.plugins.evals.headlines import by_tag
 from loadgen.plugins.evals.judging.judge_prompts import judge_prompts
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
 from workloads.cells import letter as letter_in
 from workloads.cells import tag, text, texts
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, pending, unparsed, unreadable
 from workloads.scorer import Headline, Inquiry, Reference, Scorer
-from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from workloads.answer import Answer
+    from workloads.workload import Inputs
 
 _LETTERS: Final = "ABCDEFGHIJ"
 _LEVELS: Final = ("hard", "middle", "easy")
@@ -122,50 +124,22 @@ _OFFICIAL: Final = Scorer(
     headlines=(
         Headline("accuracy"),
         *(_mean_of(name) for name in ("subfield", "field", "discipline")),
-        *(Headline(level, f"avg(value) FILTER (tags['difficulty'] = '{level}')") for level in _LEVELS),
+        *by_tag("difficulty", _LEVELS),
         Headline("miss_rate", "avg(coalesce(metrics['miss'], 1))", better="lower"),
     ),
 )
 
-WORKLOAD: Final = Workload(
-    name="supergpqa",
-    title="graduate knowledge of 285 disciplines, ten options",
-    version=1,
-    tier=1,
-    category="knowledge",
-    typical=Typical(250, 400),
-    source=Source(
-        files=("SuperGPQA*.jsonl*", "train*.jsonl*", "train*.parquet"),
-        hub="m-a-p/SuperGPQA",
-        split="train",
-        columns=(
-            "uuid",
-            "question",
-            "options",
-            "answer_letter",
-            "discipline",
-            "field",
-            "subfield",
-            "difficulty",
-        ),
-        rows=26529,
-        licence="ODC-BY-1.0",
-    ),
-    questions=questions,
-    scorers=(
+WORKLOAD: Final = benchmark(
+    "supergpqa",
+    questions,
+    _OFFICIAL,
+    replace(
         _OFFICIAL,
-        replace(
-            _OFFICIAL,
-            name="judge_letter",
-            grade=grade_letter,
-            definition="a judge takes the letter out of the answer, and it is compared with the right one",
-            ask=ask_letter,
-            judge=_PROMPTS.label,
-            note="the letter is taken out by a judge, not by the official rule: another metric",
-        ),
+        name="judge_letter",
+        grade=grade_letter,
+        definition="a judge takes the letter out of the answer, and it is compared with the right one",
+        ask=ask_letter,
+        judge=_PROMPTS.label,
+        note="the letter is taken out by a judge, not by the official rule: another metric",
     ),
-    options={"subfield": False},
-    max_tokens=4096,
-    temperature=0.0,
-    groups=("discipline", "difficulty"),
 )

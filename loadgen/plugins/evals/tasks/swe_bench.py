@@ -12,7 +12,8 @@ from loadgen.plugins.evals.grading.swe_bench.infrastructure import infrastructur
 from loadgen.plugins.evals.grading.swe_bench.resolution import Resolution, resolution_of
 from loadgen.plugins.evals.grading.swe_bench.test_log import statuses_in
 from loadgen.plugins.evals.patch_tests import FOLDER, PatchedRun, run_patched
-from loadgen.plugins.evals.tasks.repositories import OPTIONS, container, image_of, listed, sample_of
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
+from loadgen.plugins.evals.tasks.repositories import container, image_of, listed, sample_of
 from loadgen.plugins.sandbox.opening import open_sandbox
 from workloads.cells import text
 from workloads.errors import MalformedError
@@ -20,12 +21,12 @@ from workloads.question import Question
 from workloads.sandbox_contract import SandboxError, SandboxSpec
 from workloads.score import Score, failed, graded, unparsed
 from workloads.scorer import Headline, Reference, Scorer
-from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from workloads.answer import Answer
+    from workloads.workload import Inputs
 
 _SHOWN: Final = 1500
 
@@ -94,54 +95,17 @@ def verdict(reference: Reference, run: PatchedRun, patch: str = "") -> Score:
     )
 
 
-def _source(name: str, rows: int, hub: str = "") -> Source:
-    return Source(
-        files=(f"*{name}*.jsonl*", f"*{name}*.parquet", "test*.jsonl*", "test*.parquet"),
-        hub=hub or f"SWE-bench/SWE-bench_{name}",
-        split="test",
-        columns=(
-            "instance_id",
-            "repo",
-            "problem_statement",
-            "image",
-            "eval_script",
-            "FAIL_TO_PASS",
-            "PASS_TO_PASS",
-        ),
-        rows=rows,
-        licence="MIT",
-    )
-
-
-_SUBSETS: Final = {
-    "verified": _source("Verified", 500),
-    "lite": _source("Lite", 300),
-    "full": _source("full", 2294, "SWE-bench/SWE-bench"),
-}
-
-WORKLOAD: Final = Workload(
-    name="swe_bench",
-    title="issues of Python repositories, resolved by patches",
-    version=1,
-    tier=4,
-    sandbox="docker",
-    category="agentic",
-    typical=Typical(500_000, 8_000),
-    source=_SUBSETS["verified"],
-    subsets=_SUBSETS,
-    questions=questions,
-    scorers=(
-        Scorer(
-            "official",
-            1,
-            grade,
-            "swebench 5.0.2, harness/run_evaluation.py and harness/grading.py",
-            headlines=(Headline("resolved"),),
-            runs_code=True,
-            own_containers=True,
-            seconds=7200.0,
-        ),
+WORKLOAD: Final = benchmark(
+    "swe_bench",
+    questions,
+    Scorer(
+        "official",
+        1,
+        grade,
+        "swebench 5.0.2, harness/run_evaluation.py and harness/grading.py",
+        headlines=(Headline("resolved"),),
+        runs_code=True,
+        own_containers=True,
+        seconds=7200.0,
     ),
-    options={"subset": "verified", **OPTIONS},
-    groups=("repository",),
 )

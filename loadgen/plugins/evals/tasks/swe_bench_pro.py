@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Final
 from loadgen.plugins.evals.grading.patches import patch_of, without_binary_files
 from loadgen.plugins.evals.grading.swe_bench_pro import is_resolved, passed_tests
 from loadgen.plugins.evals.patch_tests import WORKSPACE, run_workspace
-from loadgen.plugins.evals.tasks.repositories import OPTIONS, container, image_of, listed, sample_of
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
+from loadgen.plugins.evals.tasks.repositories import container, image_of, listed, sample_of
 from loadgen.plugins.sandbox.opening import open_sandbox
 from workloads.cells import text
 from workloads.errors import MalformedError, SourceError
@@ -20,13 +21,13 @@ from workloads.question import Question
 from workloads.sandbox_contract import SandboxError, SandboxSpec
 from workloads.score import Score, failed, graded, unparsed
 from workloads.scorer import Headline, Reference, Scorer
-from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from workloads.answer import Answer
     from workloads.sources import FileRow
+    from workloads.workload import Inputs
 
 FOLDER: Final = "/app"
 _IMAGES: Final = "jefzda/sweap-images"
@@ -135,45 +136,17 @@ def grade(reference: Reference, answer: Answer) -> Score:
     )
 
 
-WORKLOAD: Final = Workload(
-    name="swe_bench_pro",
-    title="issues of repositories in four languages, resolved by patches",
-    version=1,
-    tier=4,
-    sandbox="docker",
-    category="agentic",
-    typical=Typical(700_000, 10_000),
-    source=Source(
-        files=("test*.jsonl*", "test*.parquet", "*full*.jsonl*", "helper_code/*full*.jsonl*"),
-        hub="ScaleAI/SWE-bench_Pro",
-        split="test",
-        columns=(
-            "instance_id",
-            "repo",
-            "base_commit",
-            "problem_statement",
-            "before_repo_set_cmd",
-            "selected_test_files_to_run",
-            "dockerhub_tag",
-            "fail_to_pass",
-            "pass_to_pass",
-        ),
-        rows=731,
-        licence="MIT",
+WORKLOAD: Final = benchmark(
+    "swe_bench_pro",
+    questions,
+    Scorer(
+        "official",
+        1,
+        grade,
+        "scaleapi/SWE-bench_Pro-os at 0875a8af, swe_bench_pro_eval.py",
+        headlines=(Headline("resolved"),),
+        runs_code=True,
+        own_containers=True,
+        seconds=7200.0,
     ),
-    questions=questions,
-    scorers=(
-        Scorer(
-            "official",
-            1,
-            grade,
-            "scaleapi/SWE-bench_Pro-os at 0875a8af, swe_bench_pro_eval.py",
-            headlines=(Headline("resolved"),),
-            runs_code=True,
-            own_containers=True,
-            seconds=7200.0,
-        ),
-    ),
-    options={"repository": "", **OPTIONS},
-    groups=("repository",),
 )

@@ -14,6 +14,8 @@ from loadgen.plugins.evals.environments.tau2 import episode
 from loadgen.plugins.evals.environments.tau2.episode import agent_prompt
 from loadgen.plugins.evals.environments.tau2.world import declared
 from loadgen.plugins.evals.grading.tau2 import ENDED, action_checks, communicate_checks, simulation_reward
+from loadgen.plugins.evals.headlines import by_tag
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
 from loadgen.plugins.evals.tasks.tau_bench import chosen
 from workloads.cells import text
 from workloads.episode_program import EpisodeProgram, EpisodeSample
@@ -22,7 +24,7 @@ from workloads.question import Question
 from workloads.score import Score, graded, pending, unparsed, unreadable
 from workloads.scorer import Headline, Inquiry, Reference, Scorer
 from workloads.sources import one_document, one_text
-from workloads.workload import Inputs, Source, Typical, Workload
+from workloads.workload import Inputs, Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -265,13 +267,22 @@ def _world_sources(domain: str) -> dict[str, Source]:
 
 _COLUMNS: Final = ("id", "user_scenario", "initial_state", "evaluation_criteria")
 
-WORKLOAD: Final = Workload(
-    name="tau2",
-    title="an agent with tools serves a simulated user: airline, shop, telecom",
-    version=1,
-    tier=3,
-    category="agentic",
-    typical=Typical(80_000, 1_500, questions=278),
+WORKLOAD: Final = benchmark(
+    "tau2",
+    questions,
+    Scorer(
+        "official",
+        1,
+        grade,
+        f"sierra-research/tau2-bench@{_COMMIT[:8]}: src/tau2/evaluator",
+        headlines=(
+            Headline("reward"),
+            *by_tag("domain", DOMAINS),
+        ),
+        ask=ask,
+        judge="tau2 nl_assertions v1, officially gpt-4.1-2025-04-14",
+        note="pass^k with --repeats; published figures have gpt-4.1-2025-04-14 as the user",
+    ),
     source=Source(
         files=(
             "data/tau2/domains/*/tasks.json*",
@@ -284,22 +295,6 @@ WORKLOAD: Final = Workload(
         revision=_COMMIT,
         licence="MIT",
     ),
-    questions=questions,
-    scorers=(
-        Scorer(
-            "official",
-            1,
-            grade,
-            f"sierra-research/tau2-bench@{_COMMIT[:8]}: src/tau2/evaluator",
-            headlines=(
-                Headline("reward"),
-                *(Headline(domain, f"avg(value) FILTER (tags['domain'] = '{domain}')") for domain in DOMAINS),
-            ),
-            ask=ask,
-            judge="tau2 nl_assertions v1, officially gpt-4.1-2025-04-14",
-            note="pass^k with --repeats; published figures have gpt-4.1-2025-04-14 as the user",
-        ),
-    ),
     further={
         f"{domain} {name}": source
         for domain in DOMAINS
@@ -309,8 +304,4 @@ WORKLOAD: Final = Workload(
             **_world_sources(domain),
         }.items()
     },
-    options={"domain": "all"},
-    temperature=0.0,
-    groups=("domain",),
-    user=True,
 )

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.evals.environments.tau import episode
 from loadgen.plugins.evals.environments.tau.reward import spoken_outputs
+from loadgen.plugins.evals.headlines import by_tag
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
 from workloads.cells import text
 from workloads.episode_program import EpisodeProgram, EpisodeSample
 from workloads.errors import ColumnError, MalformedError, TaskError, did_you_mean
@@ -18,7 +20,7 @@ from workloads.question import Question
 from workloads.score import Score, graded, unparsed
 from workloads.scorer import Headline, Reference, Scorer
 from workloads.sources import FileRow, decoded, one_document, one_text, read_rows
-from workloads.workload import Inputs, Source, Typical, Workload
+from workloads.workload import Inputs, Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -178,14 +180,20 @@ _TASKS: Final = {
     for domain, rows in (("airline", 50), ("retail", 115))
 }
 
-WORKLOAD: Final = Workload(
-    name="tau_bench",
-    title="an agent with tools serves a simulated user: airline, shop",
-    version=1,
-    tier=3,
-    category="agentic",
-    user=True,
-    typical=Typical(60_000, 1_200, questions=165),
+WORKLOAD: Final = benchmark(
+    "tau_bench",
+    questions,
+    Scorer(
+        "official",
+        1,
+        grade,
+        f"sierra-research/tau-bench@{_COMMIT[:8]}: tau_bench/envs/base.py",
+        headlines=(
+            Headline("reward"),
+            *by_tag("domain", DOMAINS),
+        ),
+        note="pass^k with --repeats; published figures have gpt-4o as the user",
+    ),
     source=Source(
         files=("tau_bench/envs/*/tasks_test.py", "*_tasks_test.py*", "tasks_test.py"),
         urls=_TASKS["airline"].urls,
@@ -193,20 +201,6 @@ WORKLOAD: Final = Workload(
         revision=_COMMIT,
         licence="MIT",
         read=declared_tasks,
-    ),
-    questions=questions,
-    scorers=(
-        Scorer(
-            "official",
-            1,
-            grade,
-            f"sierra-research/tau-bench@{_COMMIT[:8]}: tau_bench/envs/base.py",
-            headlines=(
-                Headline("reward"),
-                *(Headline(domain, f"avg(value) FILTER (tags['domain'] = '{domain}')") for domain in DOMAINS),
-            ),
-            note="pass^k with --repeats; published figures have gpt-4o as the user",
-        ),
     ),
     further={
         f"{domain} {name}": source
@@ -217,7 +211,4 @@ WORKLOAD: Final = Workload(
             **{table: _source(domain, f"data/{table}.json", ("document",), 1) for table in tables},
         }.items()
     },
-    options={"domain": "all"},
-    temperature=0.0,
-    groups=("domain",),
 )

@@ -15,6 +15,7 @@ from loadgen.plugins.agents import terminal
 from loadgen.plugins.evals.grading.harbor_reward import rewards_of
 from loadgen.plugins.evals.grading.swe_bench.infrastructure import infrastructure_failure
 from loadgen.plugins.evals.grading.terminal_pane import is_resolved, results_of_tests
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
 from loadgen.plugins.evals.tasks.terminal_tasks import TerminalTask, terminal_task
 from loadgen.plugins.evals.tasks.terminal_tests import run_tests
 from workloads.episode_program import EpisodeProgram, EpisodeSample
@@ -23,7 +24,6 @@ from workloads.question import Question
 from workloads.score import Score, failed, graded, unparsed
 from workloads.scorer import Headline, Reference, Scorer
 from workloads.sources import FileRow
-from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from loadgen.plugins.agents.episode import Ask, EpisodeResult
     from loadgen.plugins.sandbox.asynchronous import SandboxOnDemand
     from workloads.answer import Answer
+    from workloads.workload import Inputs
 
 _HARBOR: Final = "harbor"
 _NETWORK: Final = "network_unreachable"
@@ -139,31 +140,16 @@ def _folders(path: Path, content: bytes) -> Iterator[FileRow]:
     yield FileRow(str(path), {"folder": str(path.parent.absolute())})
 
 
-WORKLOAD: Final = Workload(
-    name="terminal_bench",
-    title="tasks in a terminal, scored by tests",
-    version=1,
-    tier=4,
-    sandbox="docker",
-    category="agentic",
-    typical=Typical(200_000, 5_000, questions=89),
-    source=Source(
-        files=("*/task.toml", "tasks/*/task.toml", "*/task.yaml", "tasks/*/task.yaml"),
-        columns=("folder",),
-        licence="Apache-2.0",
-        read=_folders,
+WORKLOAD: Final = benchmark(
+    "terminal_bench",
+    questions,
+    Scorer(
+        "official",
+        1,
+        grade,
+        "laude-institute/terminal-bench 0.2.18, harness/harness.py and parsers/pytest_parser.py; "
+        "harbor 0.25.0, verifier/verifier.py",
+        headlines=(Headline("accuracy"),),
     ),
-    questions=questions,
-    scorers=(
-        Scorer(
-            "official",
-            1,
-            grade,
-            "laude-institute/terminal-bench 0.2.18, harness/harness.py and parsers/pytest_parser.py; "
-            "harbor 0.25.0, verifier/verifier.py",
-            headlines=(Headline("accuracy"),),
-        ),
-    ),
-    options={"network": False},
-    groups=("difficulty", "category"),
+    read=_folders,
 )

@@ -8,19 +8,20 @@ from typing import TYPE_CHECKING, Any, Final
 from loadgen.plugins.agents.episode import EpisodeResult
 from loadgen.plugins.evals.environments.toolcall15 import result_of, tools
 from loadgen.plugins.evals.grading.toolcall15 import PASS, Call, Transcript, points
-from loadgen.plugins.evals.tasks import DATA
+from loadgen.plugins.evals.headlines import by_tag, score_of
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
 from workloads.cells import text
 from workloads.episode_program import EpisodeProgram, EpisodeSample
 from workloads.question import Question
 from workloads.score import Score, graded, unparsed
 from workloads.scorer import Headline, Reference, Scorer
-from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from loadgen.plugins.agents.episode import Ask
     from workloads.answer import Answer
+    from workloads.workload import Inputs
 
 MOST_TURNS: Final = 8
 CATEGORIES: Final = (
@@ -105,36 +106,20 @@ def grade(reference: Reference, answer: Answer) -> Score:
 
 
 def _percent(category: str) -> str:
-    return f"round(avg(value) FILTER (tags['category'] = '{category}') * 100)"
+    return f"round({score_of('category', category)} * 100)"
 
 
-WORKLOAD: Final = Workload(
-    name="toolcall15",
-    title="fifteen scenarios of calling tools",
-    version=1,
-    tier=3,
-    category="agentic",
-    typical=Typical(3_000, 200),
-    source=Source(
-        files=("toolcall15.jsonl",),
-        columns=("id", "title", "category", "message"),
-        rows=15,
-        licence="MIT",
-        packaged=DATA,
-    ),
-    questions=questions,
-    scorers=(
-        Scorer(
-            "official",
-            1,
-            grade,
-            "stevibe/ToolCall-15@e3003c95: lib/benchmark.ts",
-            headlines=(
-                Headline("score", f"round(list_avg([{', '.join(map(_percent, CATEGORIES))}]))", "number"),
-                *(Headline(name, f"avg(value) FILTER (tags['category'] = '{name}')") for name in CATEGORIES),
-            ),
+WORKLOAD: Final = benchmark(
+    "toolcall15",
+    questions,
+    Scorer(
+        "official",
+        1,
+        grade,
+        "stevibe/ToolCall-15@e3003c95: lib/benchmark.ts",
+        headlines=(
+            Headline("score", f"round(list_avg([{', '.join(map(_percent, CATEGORIES))}]))", "number"),
+            *by_tag("category", CATEGORIES),
         ),
     ),
-    temperature=0.0,
-    groups=("category",),
 )

@@ -19,19 +19,20 @@ from loadgen.plugins.evals.grading.five_verdicts import JudgeReply, reply_in
 from loadgen.plugins.evals.grading.pairwise import HEADLINES, PairwiseComparison
 from loadgen.plugins.evals.judging.judge_prompts import judge_prompts
 from loadgen.plugins.evals.judging.side_by_side import compared, inquiries, replies
+from loadgen.plugins.evals.tasks.benchmarks import benchmark
 from workloads.cells import tag
 from workloads.errors import ColumnError
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, pending, unreadable
 from workloads.scorer import Inquiry, Reference, Scorer
-from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from workloads.answer import Answer
     from workloads.sources import FileRow
+    from workloads.workload import Inputs
 
 _ANY: Final = "any"
 _PROMPTS: Final = judge_prompts("mt_bench")
@@ -143,32 +144,16 @@ _FIVE: Final = Scorer(
     note="a judge that looks at the order alone gives every model 1; `preference` is the mean of both orders",
 )
 
-WORKLOAD: Final = Workload(
-    name="wildchat",
-    title="what people ask a chat assistant",
-    version=1,
-    tier=1,
-    category="chat",
-    typical=Typical(150, 400),
-    source=Source(
-        files=("wildchat*.jsonl*", "wildchat*.parquet", "train*.parquet", "train*.jsonl*"),
-        hub="allenai/WildChat-1M",
-        repository=("data/train-*.parquet",),
-        columns=("conversation_hash", "conversation", "language", "toxic"),
-        licence="ODC-BY",
-    ),
-    questions=questions,
-    scorers=(
+WORKLOAD: Final = benchmark(
+    "wildchat",
+    questions,
+    _BOTH,
+    replace(
         _BOTH,
-        replace(
-            _BOTH,
-            name="either_order",
-            grade=either_order,
-            definition="a win or a tie in at least one order",
-            note="a judge that looks at the order alone gives every model 1",
-        ),
-        _FIVE,
+        name="either_order",
+        grade=either_order,
+        definition="a win or a tie in at least one order",
+        note="a judge that looks at the order alone gives every model 1",
     ),
-    options={"language": "English", "toxic": False},
-    groups=("language",),
+    _FIVE,
 )

@@ -7,7 +7,8 @@ import re
 
 import pytest
 
-from loadgen.plugins.evals.tasks import DATA, browser_assistant, morning_brief, research_mining
+from loadgen.plugins.evals.tasks import browser_assistant, morning_brief, research_mining
+from loadgen.plugins.evals.tasks.benchmarks import DATA
 from tests.plugins.evals.tasks.scripted import ScriptedAsk, calling, played, saying
 from tests.plugins.evals.tasks.test_use_cases import JUDGED, answer_with, asked, computed, right, rows
 from workloads.answer import Answer

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from loadgen.plugins.evals.grading.json_answer import json_in, plain
-from loadgen.plugins.evals.tasks import DATA, browser_assistant, coding_assistant, daily_digest
+from loadgen.plugins.evals.tasks import browser_assistant, coding_assistant, daily_digest
+from loadgen.plugins.evals.tasks.benchmarks import DATA
 from loadgen.plugins.evals.tasks.daily_digest import NOTHING
 from workloads.answer import Answer, EpisodeOutcome
 from workloads.episode_program import EpisodeSample
