@@ -53,18 +53,18 @@ def write_verdicts(
     """
     if junit is not None and markdown is not None and junit.resolve() == markdown.resolve():
         raise UsageError(f"--junit and --markdown both name {junit}: give two different files")
-    xml, summary = render("verdict", "junit", [*parts, *scored]), render("verdict", "md", parts)
-    for option, path, content in (("--junit", junit, xml), ("--markdown", markdown, summary)):
-        if path is not None:
-            require_no_log(option, path)
-            write_output(option, path, content)
+    xml = render("verdict", "junit", [*parts, *scored])
+    if junit is not None:
+        require_no_log("--junit", junit)
+        write_output("--junit", junit, xml)
+    if markdown is not None:
+        require_no_log("--markdown", markdown)
+        write_output("--markdown", markdown, render("verdict", "md", parts))
     derived = folder / JUNIT
     if junit is None or junit.absolute() != derived.absolute():
         _note(derived, lambda: write_whole(derived, xml.encode()), observer)
-    if not parts:
-        return
-    if named := environment.get(SUMMARY):
-        _note(Path(named), lambda: _append(Path(named), summary), observer)
+    if parts and (named := environment.get(SUMMARY)):
+        _note(Path(named), lambda: _append(Path(named), render("verdict", "md", parts)), observer)
 
 
 def write_output(option: str, path: Path, content: str) -> None:
