@@ -56,6 +56,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     "trackers": Kind("tracker", _FUNCTION),
     "imports": Kind("import format", (_RESULTS, _LOADS)),
     "series": Kind("series"),
+    "traces": Kind("trace format", ("loadgen.plugins.agentic.readers.trace_format:TraceFormat",)),
     "services": Kind("service"),
 }
 """The kinds of entries that a plug-in can add. Scorers are named `TASK.NAME`, and `own.NAME` for own data."""

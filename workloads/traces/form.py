@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from workloads.errors import TraceError, did_you_mean
+from workloads.registry import entries
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -104,11 +105,16 @@ def read_form(text: str) -> TraceForm:
                 f"{option}: {part.strip()!r} is not FORMAT, unit=s|ms|us|ns or block=TOKENS; "
                 "for example: --trace-format mooncake,unit=s,block=16"
             )
-    if name is not None and name not in FORMATS:
+    if name is not None and name not in (names := format_names()):
         raise TraceError(
-            f"{option}: no format {name!r}{did_you_mean(name, FORMATS)}; give one of {', '.join(FORMATS)}"
+            f"{option}: no format {name!r}{did_you_mean(name, names)}; give one of {', '.join(names)}"
         )
     return TraceForm(name, unit, block)
+
+
+def format_names() -> list[str]:
+    """The names of all formats: those of requests, and those of sessions, which plug-ins add."""
+    return [*dict.fromkeys((*FORMATS, *entries("traces")))]
 
 
 def unit_of(times: Sequence[float], usual: str) -> str:

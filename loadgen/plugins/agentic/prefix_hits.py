@@ -1,0 +1,52 @@
+"""The hits of prefix caching that a session's prompts allow: those of a cache without bound, per session."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from loadgen.plugins.agentic.session_tree import SessionTree
+
+
+class PrefixHits(NamedTuple):
+    """Blocks of prompts, and those of them that a cache without bound has.
+
+    Attributes:
+        hits: The leading blocks of each prompt that earlier prompts of the session have.
+        blocks: The blocks of all prompts.
+    """
+
+    hits: int
+    blocks: int
+
+    @property
+    def rate(self) -> float | None:
+        """The share of hits; None without blocks."""
+        return self.hits / self.blocks if self.blocks else None
+
+
+def prefix_hits(tree: SessionTree) -> PrefixHits:
+    """The hits among the prompts of a session, by recorded start, or by number where no start is recorded."""
+    seen: set[int] = set()
+    hits = blocks = 0
+    for turn in sorted(tree.turns, key=lambda turn: turn.start_ns or 0):
+        ids = turn.blocks
+        blocks += len(ids)
+        hits += next((place for place, block in enumerate(ids) if block not in seen), len(ids))
+        seen.update(ids)
+    return PrefixHits(hits, blocks)
+
+
+def peak_width(tree: SessionTree) -> int | None:
+    """The most requests of a session at one time, as recorded; None where no ends are recorded."""
+    steps = sorted(
+        step
+        for turn in tree.turns
+        if turn.start_ns is not None and turn.end_ns is not None
+        for step in ((turn.start_ns, 1), (turn.end_ns, -1))
+    )
+    level = peak = 0
+    for _, step in steps:
+        level += step
+        peak = max(peak, level)
+    return peak if steps else None

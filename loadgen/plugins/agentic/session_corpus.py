@@ -1,0 +1,51 @@
+"""The sessions of an input as one value; trees are made on demand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from workloads.left_out import LeftOut
+
+if TYPE_CHECKING:
+    from loadgen.plugins.agentic.session_tree import History, SessionTree
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusFacts:
+    """What an input of sessions is.
+
+    Attributes:
+        name: The name of the file or the folder, without what it is in.
+        format: A name of the registry's kind `traces`, or `agentic` for made-up sessions.
+        unit: The unit of the recorded times: a name of `workloads.traces.form.UNITS`, or `dates`.
+        history: What the rows hold of the history of their session.
+        sha256: In hexadecimal, of the stored bytes; of made-up sessions, of what they are made from.
+        left_out: What of the input cannot be replayed, by reason.
+        notes: Facts about the reading, as sentences.
+    """
+
+    name: str
+    format: str
+    unit: str
+    history: History
+    sha256: str
+    left_out: LeftOut = field(default_factory=LeftOut)
+    notes: list[str] = field(default_factory=list)
+
+
+class SessionCorpus(Protocol):
+    """The sessions of an input, by number."""
+
+    @property
+    def facts(self) -> CorpusFacts:
+        """What the input is."""
+        ...
+
+    def __len__(self) -> int:
+        """The number of sessions."""
+        ...
+
+    def tree(self, number: int) -> SessionTree:
+        """The session with a number, made now."""
+        ...
