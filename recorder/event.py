@@ -40,6 +40,7 @@ class EventType(IntEnum):
     SENSOR_READING = 12, "a sensor read one thing"
     TOOL_CALLED = 13, "a tool of an episode returned"
     EPISODE_ENDED = 14, "an episode is over"
+    TREE_ENDED = 15, "a session tree is over"
     LOADGEN_ISSUE_CALLED = 20, "the load generator issued a request"
     REQUEST_SENT = 21, "the last byte of the request went to the kernel"
     FIRST_CHUNK = 22, "the first content, reasoning or part of a tool call arrived"
@@ -67,6 +68,7 @@ class SessionEvent(IntEnum):
     SENSOR_READING = EventType.SENSOR_READING
     TOOL_CALLED = EventType.TOOL_CALLED
     EPISODE_ENDED = EventType.EPISODE_ENDED
+    TREE_ENDED = EventType.TREE_ENDED
 
 
 class SampleEvent(IntEnum):

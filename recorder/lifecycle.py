@@ -73,6 +73,7 @@ ANYWHERE = frozenset(
         EventType.SENSOR_READING,
         EventType.TOOL_CALLED,
         EventType.EPISODE_ENDED,
+        EventType.TREE_ENDED,
     }
 )
 """Session events that have no place in the order."""

@@ -136,6 +136,20 @@ class EpisodeEnded(TypedDict, total=False):
     texts: Mapping[str, Any] | None  #: `messages`, `details`
 
 
+class TreeEnded(TypedDict, total=False):
+    """TREE_ENDED."""
+
+    conversation: Required[Text]  #: the session
+    session: Required[Text]  #: its recorded id
+    prompt_id: Required[Integer]  #: its prompt
+    phase: Required[Annotated[Phase, TEXT]]  #: its phase
+    scheduled_ns: Required[Moment]  #: when the session was due
+    begun_ns: Required[Moment]  #: when it had a place
+    turns: Required[Integer]  #: its number of turns
+    ending: Required[Text]  #: `completed`, or the first reason for turns that were not asked or failed
+    never_asked: Annotated[Mapping[str, int], JSON] | None  #: turns that were never asked, by reason
+
+
 class QuestionTexts(TypedDict, total=False):
     """Texts of QUESTION."""
 
@@ -185,6 +199,26 @@ class PromptTexts(TypedDict, total=False):
     token_ids: Annotated[list[int] | list[list[int]], JSON] | None  #: token ids
 
 
+class TreeTurn(TypedDict, total=False):
+    """`tree` of LOADGEN_ISSUE_CALLED: the place of a turn in a session tree, and what was recorded of it."""
+
+    session: Text  #: recorded id of the session
+    stream: Integer  #: its agent, from 0, the main agent
+    depth: Integer  #: spawns between the main agent and its agent
+    agent: Text | None  #: recorded kind of a subagent
+    after: Annotated[list[int], KeyColumn("BIGINT[]", "INTEGERS")]  #: the turns that it waited for
+    delay_ms: Real  #: its wait after the last end of these turns
+    tool_ms: Real | None  #: the part of the wait that tools took
+    start_ms: Real | None  #: recorded begin, from the start of the session
+    end_ms: Real | None  #: recorded end, from the start of the session
+    extends: Integer | None  #: the turn whose prompt its prompt begins like
+    prefix_tokens: (
+        Integer | None
+    )  #: tokens at the start of the prompt that earlier prompts of the session had
+    input_tokens: Integer | None  #: recorded tokens of the prompt
+    output_tokens: Integer | None  #: recorded tokens of the answer
+
+
 class Issued(TypedDict, total=False):
     """LOADGEN_ISSUE_CALLED."""
 
@@ -201,6 +235,7 @@ class Issued(TypedDict, total=False):
     max_tokens: Integer | None  #: its limit of output tokens
     tags: Annotated[Mapping[str, str], JSON] | None  #: tags of its prompt
     salt: Any  #: what keeps its prompt out of caches
+    tree: TreeTurn | None  #: [its place in a session tree](sessions.md)
     trace_id: Text | None  #: trace id of its `traceparent`
     texts: PromptTexts | None
 
@@ -339,6 +374,7 @@ PAYLOADS: Final[Mapping[EventType, type]] = {
     EventType.SENSOR_READING: SensorReading,
     EventType.TOOL_CALLED: ToolCalled,
     EventType.EPISODE_ENDED: EpisodeEnded,
+    EventType.TREE_ENDED: TreeEnded,
     EventType.LOADGEN_ISSUE_CALLED: Issued,
     EventType.REQUEST_SENT: Sent,
     EventType.COMPLETE: Complete,

@@ -17,6 +17,7 @@ GATE_LOST: Final = "gate_lost"
 
 _WHY: Final[Mapping[str, str]] = {
     "failed": "after a turn that failed",
+    "context_overflow": "after a prompt that did not fit the model's context",
     "duration": "because the time was over",
     "stopped": "because the run was stopped",
 }

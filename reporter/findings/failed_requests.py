@@ -114,7 +114,8 @@ CHECKS: Final[tuple[Check, ...]] = (_some_failed,)
 
 
 _CONTEXT: Final = re.compile(
-    r"context[ _](?:length|window|size)|maximum (?:model|sequence) length|max_model_len|too many tokens",
+    r"context[ _](?:length|window|size)|maximum (?:model|sequence) length|maximum context|max_model_len"
+    r"|too many tokens|prompt is too long",
     re.IGNORECASE,
 )
 """How servers name a prompt that is too long: vLLM, SGLang, TGI, OpenAI and Anthropic."""
@@ -144,6 +145,16 @@ _BY_NAME: Final = {
 }
 
 
+def is_context_overflow(name: str, message: str) -> bool:
+    """Whether a request failed because its prompt and answer do not fit the model's context.
+
+    Args:
+        name: Of the failure, as the log has it.
+        message: What the server said.
+    """
+    return name in {"http_400", "http_413", "http_422", "error_frame"} and bool(_CONTEXT.search(message))
+
+
 def failure_remedy(name: str, message: str) -> str | None:
     """The remedy of a failure; None for a failure without known cause.
 
@@ -151,7 +162,7 @@ def failure_remedy(name: str, message: str) -> str | None:
         name: Of the failure, as the log has it.
         message: What was said about one of them.
     """
-    if name in {"http_400", "http_413", "http_422", "error_frame"} and _CONTEXT.search(message):
+    if is_context_overflow(name, message):
         return (
             "Prompt and answer do not fit the model's context. Use shorter prompts, a smaller "
             "--max-tokens, or a longer context."

@@ -148,8 +148,8 @@ class RequestRunner:
                 exchange = self._exchange(sample_uuid, attempt, trace, due_s, keeps_logprobs=keeps_logprobs)
             if failure is None:
                 self._refused.confirm(left_out)
-            payload = self._emit_end(sample_uuid, exchange, attempt, failure)
-            outcome = self._outcome(exchange, failure, payload, use)
+            end = self._emit_end(sample_uuid, exchange, attempt, failure)
+            outcome = self._outcome(exchange, failure, end, use)
             return self._read(outcome, exchange) if use is _READ else outcome
         except asyncio.CancelledError:
             with suppress(RequestFailedError):
@@ -282,37 +282,42 @@ class RequestRunner:
 
     def _emit_end(
         self, sample_uuid: str, exchange: Exchange, attempt: int, failure: RequestFailedError | None
-    ) -> Mapping[str, Any]:
-        """Emit the end of a request; return the logged payload."""
+    ) -> Event:
+        """Emit the end of a request; return the event."""
         at_ns = exchange.ended_ns or time.monotonic_ns()
         data = self._end_data(exchange, attempt)
         if failure is not None:
             data |= self._named(failure)
-            self._emit(Event(EventType.ERROR, at_ns, sample_uuid, data))
-            return data
+            end = Event(EventType.ERROR, at_ns, sample_uuid, data)
+            self._emit(end)
+            return end
         if exchange.failure is not None:
             # The connection broke after [DONE], or never ended: the answer was complete with its last byte.
             at_ns = exchange.stream.last_ns
             data["unended"] = exchange.failure
-        self._emit(Event(_COMPLETE, at_ns, sample_uuid, data))
-        return data
+        end = Event(_COMPLETE, at_ns, sample_uuid, data)
+        self._emit(end)
+        return end
 
     def _outcome(
         self,
         exchange: Exchange,
         failure: RequestFailedError | None,
-        data: Mapping[str, Any],
+        end: Event,
         use: AnswerUse,
     ) -> TurnOutcome:
+        data, ended_ns = end.data, end.at_ns
         answer, first_ns, ttft_ms = exchange.stream.answer, data["first_token_ns"], None
         if first_ns is not None and exchange.sent_ns is not None:
             ttft_ms = (first_ns - exchange.sent_ns) / 1e6
         # No token takes less than a byte: which counts can be true is for the report to say.
         tokens = min(data["output_tokens"] or data["chunks"], data["bytes"])
         if failure is not None:
-            return TurnOutcome(failure.failure, ttft_ms, tokens, message=self._redacting.redact(str(failure)))
+            text = self._redacting.redact(str(failure))
+            return TurnOutcome(failure.failure, ttft_ms, tokens, message=text, ended_ns=ended_ns)
         message = None if use is _MEASURED else answer.message()
-        return TurnOutcome(None, ttft_ms, tokens, message, answer.finish_reason, answer.usage.input_tokens)
+        read = message, answer.finish_reason, answer.usage.input_tokens
+        return TurnOutcome(None, ttft_ms, tokens, *read, ended_ns=ended_ns)
 
     def _read(self, outcome: TurnOutcome, exchange: Exchange) -> TurnOutcome:
         """The outcome with all that code can read of an answer."""

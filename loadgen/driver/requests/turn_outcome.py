@@ -28,6 +28,7 @@ class TurnOutcome(NamedTuple):
         failure: None for a success.
         ttft_ms: From `sent` to the first token.
         output_tokens: By the server's count, else chunks.
+        ended_ns: When the request ended, as the log has it.
     """
 
     failure: str | None
@@ -39,3 +40,4 @@ class TurnOutcome(NamedTuple):
     message: str = ""
     rejection: Rejection | None = None
     details: AnswerDetails | None = None
+    ended_ns: int = 0
