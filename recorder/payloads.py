@@ -20,9 +20,7 @@ from itertools import pairwise
 from typing import Annotated, Any, Final, Literal, Required, TypedDict
 
 from recorder.event import JSON, TEXT, EventType, Integer, KeyColumn, Moment, Real, Text, TextMap, Truth
-
-Phase = Literal["warmup", "performance", "drain", "judge", "user_sim"]
-"""The phases. Figures are about requests that are issued in `performance`."""
+from recorder.tree_payloads import Phase, TreeEnded, TreeTurn
 
 _Early = Literal["interrupted", "worker_lost", "error_budget", "overloaded", "gate_lost", "node_lost"]
 EndReason = Literal["completed", _Early]
@@ -136,20 +134,6 @@ class EpisodeEnded(TypedDict, total=False):
     texts: Mapping[str, Any] | None  #: `messages`, `details`
 
 
-class TreeEnded(TypedDict, total=False):
-    """TREE_ENDED."""
-
-    conversation: Required[Text]  #: the session
-    session: Required[Text]  #: its recorded id
-    prompt_id: Required[Integer]  #: its prompt
-    phase: Required[Annotated[Phase, TEXT]]  #: its phase
-    scheduled_ns: Required[Moment]  #: when the session was due
-    begun_ns: Required[Moment]  #: when it had a place
-    turns: Required[Integer]  #: its number of turns
-    ending: Required[Text]  #: `completed`, or the first reason for turns that were not asked or failed
-    never_asked: Annotated[Mapping[str, int], JSON] | None  #: turns that were never asked, by reason
-
-
 class QuestionTexts(TypedDict, total=False):
     """Texts of QUESTION."""
 
@@ -197,26 +181,6 @@ class PromptTexts(TypedDict, total=False):
     messages: Annotated[list[Any], JSON] | None  #: messages of a chat
     tools: Annotated[list[Any], JSON] | None  #: tools that the model may call
     token_ids: Annotated[list[int] | list[list[int]], JSON] | None  #: token ids
-
-
-class TreeTurn(TypedDict, total=False):
-    """`tree` of LOADGEN_ISSUE_CALLED: the place of a turn in a session tree, and what was recorded of it."""
-
-    session: Text  #: recorded id of the session
-    stream: Integer  #: its agent, from 0, the main agent
-    depth: Integer  #: spawns between the main agent and its agent
-    agent: Text | None  #: recorded kind of a subagent
-    after: Annotated[list[int], KeyColumn("BIGINT[]", "INTEGERS")]  #: the turns that it waited for
-    delay_ms: Real  #: its wait after the last end of these turns
-    tool_ms: Real | None  #: the part of the wait that tools took
-    start_ms: Real | None  #: recorded begin, from the start of the session
-    end_ms: Real | None  #: recorded end, from the start of the session
-    extends: Integer | None  #: the turn whose prompt its prompt begins like
-    prefix_tokens: (
-        Integer | None
-    )  #: tokens at the start of the prompt that earlier prompts of the session had
-    input_tokens: Integer | None  #: recorded tokens of the prompt
-    output_tokens: Integer | None  #: recorded tokens of the answer
 
 
 class Issued(TypedDict, total=False):

@@ -7,7 +7,7 @@ import re
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final, get_args, get_type_hints, is_typeddict
 
-from recorder import EventType, payload_check, payloads
+from recorder import EventType, payload_check, payloads, tree_payloads
 from reporter.log.requests_table import COLUMNS
 
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ def meanings() -> dict[tuple[str, str], str | None]:
     """The meaning of each key, by its type and its name; None for a row that has none."""
     meant: dict[tuple[str, str], str | None] = {}
     payload = ""
-    for line in inspect.getsource(payloads).partition("\nPAYLOADS")[0].splitlines():
+    table = inspect.getsource(tree_payloads) + inspect.getsource(payloads).partition("\nPAYLOADS")[0]
+    for line in table.splitlines():
         if match := _TYPE_OR_ROW.fullmatch(line):
             payload = match[1] or payload
             if match[2]:

@@ -141,12 +141,12 @@ class _Play:
 
     def _after(self, number: int) -> set[int]:
         """A turn with the later turns of its stream, and all that wait for one of these."""
-        turns, found = self._tree.turns, {number}
+        turns, numbers = self._tree.turns, {number}
         for later in range(number + 1, len(turns)):
             turn = turns[later]
-            if turn.stream == turns[number].stream or not found.isdisjoint(turn.after):
-                found.add(later)
-        return found
+            if turn.stream == turns[number].stream or not numbers.isdisjoint(turn.after):
+                numbers.add(later)
+        return numbers
 
     def _never_ask(self, numbers: Iterable[int], why: str) -> None:
         """Leave out those turns of some that were not asked."""
@@ -187,8 +187,8 @@ class _Play:
             "input_tokens": turn.input_tokens,
             "output_tokens": turn.output_tokens,
         }
-        known = {name: fact for name, fact in facts.items() if fact is not None}
-        more = {**self._facts, "turn": number, "turns": len(tree.turns), "tree": known}
+        of_turn = {name: fact for name, fact in facts.items() if fact is not None}
+        more = {**self._facts, "turn": number, "turns": len(tree.turns), "tree": of_turn}
         if not turn.after and turns.free_ns is not None:
             return turns.scheduled_ns + delay_ns, {**more, "free_ns": due_ns}
         return due_ns, more

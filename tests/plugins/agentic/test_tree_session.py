@@ -15,7 +15,7 @@ from loadgen.driver.requests.remaining import remaining
 from loadgen.plugins.agentic.session_tree import AgentTurn, History, SessionTree
 from loadgen.plugins.agentic.tree_kind import TreeKind
 from tests.driver.manual_clock import open_loop
-from tests.plugins.agentic.tree_play import MS, TreePlay, said, tree
+from tests.plugins.agentic.tree_play import MS, TreePlay, tree, user
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 OVERFLOW = "This model's maximum context length is 8192 tokens"
 
 JOINED = tree(
-    AgentTurn(0, messages=said("begin")),
-    AgentTurn(1, (0,), 7 * MS, messages=said("left")),
-    AgentTurn(2, (0,), 17 * MS, messages=said("right")),
-    AgentTurn(1, (1,), 1 * MS, messages=said("left again")),
-    AgentTurn(0, (0, 2, 3), 5 * MS, tool_ns=4 * MS, messages=said("join")),
-    AgentTurn(0, (4,), 2 * MS, messages=said("end")),
+    AgentTurn(0, messages=user("begin")),
+    AgentTurn(1, (0,), 7 * MS, messages=user("left")),
+    AgentTurn(2, (0,), 17 * MS, messages=user("right")),
+    AgentTurn(1, (1,), 1 * MS, messages=user("left again")),
+    AgentTurn(0, (0, 2, 3), 5 * MS, tool_ns=4 * MS, messages=user("join")),
+    AgentTurn(0, (4,), 2 * MS, messages=user("end")),
 )
 """Two subagents, one of two turns, that the main agent joins."""
 
@@ -43,7 +43,7 @@ def trees(draw: st.DrawFn) -> SessionTree:
         others = draw(st.sets(st.integers(0, number - 1), max_size=2)) if number else set()
         after = others | ({last[stream]} if stream in last else set())
         delay_ns = draw(st.integers(0, 50)) * MS
-        turns.append(AgentTurn(stream, tuple(sorted(after)), delay_ns, messages=said(str(number))))
+        turns.append(AgentTurn(stream, tuple(sorted(after)), delay_ns, messages=user(str(number))))
         last[stream] = number
     return tree(*turns, name=draw(st.uuids()).hex)
 
@@ -63,18 +63,18 @@ LOADS = st.sampled_from(
 def places(load: Load) -> int | None:
     """The most trees at the same time."""
     match load:
-        case Closed(concurrency=most) | Offline(limit=most) | Open(limit=most):
-            return most
+        case Closed(concurrency=limit) | Offline(limit=limit) | Open(limit=limit):
+            return limit
 
 
-def doomed(one: SessionTree, failed: AbstractSet[int]) -> set[int]:
+def doomed(planned: SessionTree, failed: AbstractSet[int]) -> set[int]:
     """The turns that cannot be asked after some have failed."""
-    found: set[int] = set()
-    for number, turn in enumerate(one.turns):
-        before = {other for other in range(number) if one.turns[other].stream == turn.stream}
-        if (before | set(turn.after)) & (found | failed):
-            found.add(number)
-    return found
+    numbers: set[int] = set()
+    for number, turn in enumerate(planned.turns):
+        before = {other for other in range(number) if planned.turns[other].stream == turn.stream}
+        if (before | set(turn.after)) & (numbers | failed):
+            numbers.add(number)
+    return numbers
 
 
 def most_at_once(play: TreePlay) -> int:
@@ -84,11 +84,11 @@ def most_at_once(play: TreePlay) -> int:
         begun = min(taken.issued_ns for taken in turns.values())
         ended = max(taken.ended_ns for taken in turns.values())
         steps += [(begun, 1), (ended, -1)]
-    level = most = 0
+    level = highest = 0
     for _, step in sorted(steps):
         level += step
-        most = max(most, level)
-    return most
+        highest = max(highest, level)
+    return highest
 
 
 @settings(deadline=None, max_examples=150)
@@ -98,7 +98,7 @@ def test_turns_wait_for_what_is_before_them(
 ) -> None:
     """Each turn leaves when what it waits for has ended, plus its delay; after a failure the rest is left."""
     services = data.draw(st.lists(st.integers(1, 60), min_size=8, max_size=8))
-    every = [(place, number) for place, one in enumerate(several) for number in range(len(one.turns))]
+    every = [(place, number) for place, planned in enumerate(several) for number in range(len(planned.turns))]
     failing = data.draw(st.sets(st.sampled_from(every), max_size=2))
     sessions = data.draw(st.integers(1, 2 * len(several)))
     play = TreePlay(
@@ -112,14 +112,14 @@ def test_turns_wait_for_what_is_before_them(
     assert len(ends) == sessions
     for name, turns in play.by_session().items():
         place = next(iter(turns.values())).tree
-        one, end = several[place], ends[name]
+        planned, end = several[place], ends[name]
         begun = end["begun_ns"]
         failed = {number for number in turns if (place, number) in failing}
-        assert turns.keys() == set(range(len(one.turns))) - doomed(one, failed)
-        assert sum(end["never_asked"].values()) == len(one.turns) - len(turns)
+        assert turns.keys() == set(range(len(planned.turns))) - doomed(planned, failed)
+        assert sum(end["never_asked"].values()) == len(planned.turns) - len(turns)
         assert end["ending"] == ("failed" if failed else "completed")
         for number, taken in turns.items():
-            turn = one.turns[number]
+            turn = planned.turns[number]
             assert not failed.intersection(turn.after)
             ready = max((turns[before].ended_ns for before in turn.after), default=begun)
             assert taken.issued_ns == ready + turn.delay_ns
@@ -141,7 +141,7 @@ def test_after_a_stop_the_rest_is_asked_once(several: list[SessionTree], load: L
         plays.append(TreePlay(load, several, left=left, sessions=len(left)))
         whole |= {end["conversation"] for end in plays[1].ends()}
     results = [(taken.tree, taken.turn) for play in plays for taken in play.taken if taken.session in whole]
-    every = [(place, number) for place, one in enumerate(several) for number in range(len(one.turns))]
+    every = [(place, number) for place, planned in enumerate(several) for number in range(len(planned.turns))]
     assert sorted(results) == every
 
 
@@ -199,9 +199,9 @@ def test_a_prompt_beyond_the_context_ends_the_session() -> None:
 def test_an_overflow_ends_pauses_at_once() -> None:
     """A place is free when the last request in flight has ended, not after a delay."""
     paused = tree(
-        AgentTurn(0, messages=said("first")),
-        AgentTurn(0, (0,), messages=said("too long")),
-        AgentTurn(1, (0,), 10_000 * MS, messages=said("much later")),
+        AgentTurn(0, messages=user("first")),
+        AgentTurn(0, (0,), messages=user("too long")),
+        AgentTurn(1, (0,), 10_000 * MS, messages=user("much later")),
     )
     play = TreePlay(Closed(1), [paused, JOINED], fails=lambda *turn: OVERFLOW if turn == (0, 1) else "")
     first, second = play.ends()
@@ -220,12 +220,12 @@ def test_the_end_of_the_phase_ends_sessions() -> None:
 def contexts(history: History) -> list[list[str]]:
     """The texts that each turn of two streams sends."""
     turns = (
-        AgentTurn(0, messages=said("a"), answer={"role": "assistant", "content": "recorded a"}),
-        AgentTurn(1, (0,), messages=said("b"), answer={"role": "assistant", "content": "recorded b"}),
+        AgentTurn(0, messages=user("a"), answer={"role": "assistant", "content": "recorded a"}),
+        AgentTurn(1, (0,), messages=user("b"), answer={"role": "assistant", "content": "recorded b"}),
         AgentTurn(
-            0, (1,), extends=0, messages=said("c"), answer={"role": "assistant", "content": "recorded c"}
+            0, (1,), extends=0, messages=user("c"), answer={"role": "assistant", "content": "recorded c"}
         ),
-        AgentTurn(1, (2,), extends=1, messages=said("d")),
+        AgentTurn(1, (2,), extends=1, messages=user("d")),
     )
     play = TreePlay(Closed(1), [tree(*turns, history=history)])
     taken = sorted(play.taken, key=lambda each: each.turn)

@@ -89,7 +89,7 @@ class TreeRunner:
 
 
 class TreePlay:
-    """A run of trees that has come to its end, of one issuer."""
+    """A run of trees that has ended, of one issuer."""
 
     def __init__(
         self,
@@ -144,21 +144,21 @@ class TreePlay:
 
     def by_session(self) -> dict[str, dict[int, PlayedTurn]]:
         """The turns of each play of a tree."""
-        found: dict[str, dict[int, PlayedTurn]] = {}
+        sessions: dict[str, dict[int, PlayedTurn]] = {}
         for taken in self.taken:
-            turns = found.setdefault(taken.session, {})
+            turns = sessions.setdefault(taken.session, {})
             assert taken.turn not in turns, "a turn was issued twice"
             turns[taken.turn] = taken
-        return found
+        return sessions
 
 
 def tree(*turns: AgentTurn, history: History = History.MESSAGES, name: str = "s", **more: Any) -> SessionTree:
     """A tree of turns, whose subagents are of the main agent."""
-    most = max(turn.stream for turn in turns)
-    subagents = (AgentStream(f"sub {number}", 0, "Explore") for number in range(1, most + 1))
+    last_stream = max(turn.stream for turn in turns)
+    subagents = (AgentStream(f"sub {number}", 0, "Explore") for number in range(1, last_stream + 1))
     return SessionTree(name, (AgentStream("main"), *subagents), turns, history, **more)
 
 
-def said(text: str) -> tuple[dict[str, str], ...]:
-    """What a user says."""
+def user(text: str) -> tuple[dict[str, str], ...]:
+    """The message of a user."""
     return ({"role": "user", "content": text},)

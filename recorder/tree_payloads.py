@@ -1,0 +1,41 @@
+"""The payload keys of session trees: a part of the table in `recorder.payloads`."""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal, Required, TypedDict
+
+from recorder.event import JSON, TEXT, Integer, KeyColumn, Moment, Real, Text
+
+Phase = Literal["warmup", "performance", "drain", "judge", "user_sim"]
+"""The phases. Figures are about requests that are issued in `performance`."""
+
+
+class TreeTurn(TypedDict, total=False):
+    """`tree` of LOADGEN_ISSUE_CALLED: the place of a turn in a session tree, and what was recorded of it."""
+
+    session: Text  #: recorded id of the session
+    stream: Integer  #: its agent, from 0, the main agent
+    depth: Integer  #: spawns between the main agent and its agent
+    agent: Text | None  #: recorded kind of a subagent
+    after: Annotated[list[int], KeyColumn("BIGINT[]", "INTEGERS")]  #: the turns that it waited for
+    delay_ms: Real  #: its wait after the last end of these turns
+    tool_ms: Real | None  #: the part of the wait that tools took
+    start_ms: Real | None  #: recorded begin, from the start of the session
+    end_ms: Real | None  #: recorded end, from the start of the session
+    extends: Integer | None  #: the turn whose prompt its prompt begins like
+    prefix_tokens: Integer | None  #: tokens of the prompt that earlier prompts of the session had
+    input_tokens: Integer | None  #: recorded tokens of the prompt
+    output_tokens: Integer | None  #: recorded tokens of the answer
+
+
+class TreeEnded(TypedDict, total=False):
+    """TREE_ENDED."""
+
+    conversation: Required[Text]  #: the session
+    session: Required[Text]  #: its recorded id
+    prompt_id: Required[Integer]  #: its prompt
+    phase: Required[Annotated[Phase, TEXT]]  #: its phase
+    scheduled_ns: Required[Moment]  #: when the session was due
+    begun_ns: Required[Moment]  #: when it had a place
+    turns: Required[Integer]  #: its number of turns
+    ending: Required[Text]  #: `completed`, or the first reason for a turn without an answer
+    never_asked: Annotated[Mapping[str, int], JSON] | None  #: turns that were never asked, by reason
