@@ -125,6 +125,10 @@ class SessionOptions(ScoringOptions, total=False):
     """With --order weighted: column of the weights."""
     salt: bool | None
     """Begin every prompt with a unique text, so that no prefix cache helps."""
+    reset_cache: bool | None
+    """Empty the server's prefix cache before the run: POST /reset_prefix_cache (vLLM) or /flush_cache
+    (SGLang).
+    """
     text_seed: int | None
     """Seed of synthetic texts. Default: drawn for each run, so that prefix caches do not help."""
     input_tokens: str | None
@@ -135,6 +139,10 @@ class SessionOptions(ScoringOptions, total=False):
     """Number of turns per conversation: a number or a distribution."""
     shared_prefix: str | None
     """Length in tokens of a shared prefix of the prompts: one for all, or one for each group."""
+    cache_hit: str | None
+    """Share of the prompt tokens that the server's prefix cache is to have."""
+    cache_block: int | None
+    """With --cache-hit: tokens of a block of the server's cache."""
     corpus: str | Path | None
     """A text file that prompts are cut from."""
     tokenizer: str | None

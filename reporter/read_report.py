@@ -39,6 +39,7 @@ def report_adapter() -> TypeAdapter[Report]:
     # The annotations of a report name these, which only a report that has them loads.
     from reporter.episodes import Episodes  # noqa: F401
     from reporter.nodes import Nodes  # noqa: F401
+    from reporter.values.cache_hits import CacheHits  # noqa: F401
     from reporter.values.cost import Cost  # noqa: F401
     from reporter.values.energy import Energy  # noqa: F401
     from reporter.values.server_side import ServerSide  # noqa: F401

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from reporter.episodes import Episodes
     from reporter.nodes import Nodes
+    from reporter.values.cache_hits import CacheHits
     from reporter.values.cost import Cost
     from reporter.values.energy import Energy
     from reporter.values.server_side import ServerSide
@@ -283,12 +284,8 @@ class Moment:
         offered_qps, qps: `scheduled` and `completed` per second.
         output_tps: Tokens that arrived in it, a second.
         answered: How many of those issued in it completed, whenever: the rest is about them.
-        ttft_mean_ms: …
-        ttft_p50_ms: …
-        ttft_p99_ms: …
-        latency_mean_ms: …
-        latency_p50_ms: …
-        latency_p99_ms: …
+        ttft_mean_ms, ttft_p50_ms, ttft_p99_ms: …
+        latency_mean_ms, latency_p50_ms, latency_p99_ms: …
     """
 
     sitting: int
@@ -363,6 +360,7 @@ class Report:
     accuracy: list[TaskScore] = field(default_factory=list, kw_only=True)
     cost: Cost | None = field(default=None, kw_only=True)
     server_side: ServerSide | None = field(default=None, kw_only=True)
+    cache_hits: CacheHits | None = field(default=None, kw_only=True)
     energy: Energy | None = field(default=None, kw_only=True)
     episodes: Episodes | None = field(default=None, kw_only=True)
     nodes: Nodes | None = field(default=None, kw_only=True)
@@ -378,7 +376,7 @@ class Report:
         for name in ("power", "imported", "as_started"):
             if plain["run"][name] is None:
                 del plain["run"][name]
-        for name in ("server_side", "energy", "episodes", "nodes"):
+        for name in ("server_side", "cache_hits", "energy", "episodes", "nodes"):
             if plain[name] is None:
                 del plain[name]
         return plain | {

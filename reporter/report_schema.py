@@ -33,7 +33,8 @@ def report_schema() -> dict[str, Any]:
 
 
 _OPTIONAL: Final = frozenset(
-    {"percentiles", "power", "imported", "as_started", "server_side", "energy", "episodes", "nodes"}
+    {"percentiles", "power", "imported", "as_started"}
+    | {"server_side", "cache_hits", "energy", "episodes", "nodes"}
 )
 """What a report has only where it was asked for."""
 

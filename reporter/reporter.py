@@ -12,7 +12,7 @@ import orjson
 from recorder.store import log_path
 from reporter.errors import OptionError, blaming
 from reporter.findings.findings import in_order
-from reporter.json_values import document
+from reporter.json_values import document, members
 from reporter.log.database import open_log
 from reporter.log.subjects import SCORED, asks_benchmarks, has_episodes, has_sensors
 from reporter.log.tables import rows
@@ -159,6 +159,10 @@ class MetricsReporter:
                 from reporter.telemetry.sensor_report import with_telemetry
 
                 report = with_telemetry(log, report)
+            if planned := members(members((report.run.dataset or {}).get("facts")).get("cache_hit")):
+                from reporter.cache_hits import with_cache_hits
+
+                report = with_cache_hits(report, planned)
             if rules is not None:
                 report = with_verdict(log, report, rules)
             if options.prices is not None:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 MEASURED: Final = "measured AND status = 'completed'"
 """The requests that latencies are of."""
 
+CACHE_HITS: Final = f"SELECT sum(cached_tokens) / sum(input_tokens) AS share FROM samples WHERE {MEASURED}"  # noqa: S608 (ours)
+"""The query of the share of cached prompt tokens."""
+
 _RATES: Final = """\
 SELECT
     {completions} / any_value(duration_s) AS requests_per_s,

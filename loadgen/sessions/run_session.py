@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from loadgen.sessions import errors
 from loadgen.sessions.observer import SILENT
 from rulesets.exit_codes import ExitCode
+from workloads.registry import service
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,9 +33,9 @@ def run(
         observer: Gets the progress.
     """
     if settings.output.output is not None:
-        from workloads.registry import service
-
         service("require_results_file")(settings.output.output)
+    if settings.prompts.reset_cache:
+        service("reset_caches")(settings, observer)
     measured = _run_here if settings.cluster.ray is None else _run_on_nodes
     prepared, folder, broken = measured(settings, observer)
     score_if_over(prepared, folder, broken, observer)
@@ -42,8 +43,6 @@ def run(
 
 
 def _run_on_nodes(settings: PerfSettings, observer: Observer) -> tuple[Prepared, Path, WriterError | None]:
-    from workloads.registry import service
-
     measured: tuple[Prepared, Path, WriterError | None] = service("run_on_nodes")(settings, observer)
     return measured
 
@@ -155,8 +154,6 @@ def reported(
         report = write_report(folder, None, options=options, observer=observer, as_started=True)
         _write_results(folder, settings, options, report, observer)
         if settings.output.push_gateway is not None:
-            from workloads.registry import service
-
             service("push_at_end")(report, folder, settings.output, observer)
         require_none()
     except BaseException as error:
@@ -182,8 +179,6 @@ def _write_results(
     form, output, model = settings.output.sample_results, settings.output.output, settings.endpoint.model
     if form is None and output is None:
         return
-    from workloads.registry import service
-
     write_run_samples = service("write_run_samples")
     if form is not None:
         write_run_samples(folder, folder / f"samples.{form}", options, model, observer)

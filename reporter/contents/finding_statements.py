@@ -98,6 +98,7 @@ _QUERIES: Final[Mapping[str, tuple[str, ...]]] = {
     _WAITED: ("held_back",),
     _SECONDS: ("not_steady", "overloaded"),
     _PROMPTS: ("prompts_repeated",),
+    statements.CACHE_HITS: ("cache_hit_missed", "cache_hit_unknown"),
     _LATE: ("late_reads",),
     _SPEEDS: ("utilization_impossible",),
     _SEGMENTS: ("resumed",),

@@ -91,6 +91,8 @@ def _head(report: Report) -> Iterator[RenderableType]:
         yield block("Concurrency", in_flight)
     if counted_tokens := totals.tokens(report):
         yield block("Tokens", counted_tokens)
+    if report.cache_hits is not None:
+        yield block("Cache hits", totals.cache_hits(report.cache_hits))
     if report.steady_state and report.steady_state.found:
         yield block("Steady state", totals.steady_state(report.steady_state))
 

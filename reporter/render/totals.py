@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from reporter.report import Report, SteadyState
+    from reporter.values.cache_hits import CacheHits
 
 _ENDED: Final = {
     "running": "STILL RUNNING",
@@ -117,6 +118,17 @@ def tokens(report: Report) -> Text:
     if totals.output and totals.chunks and totals.source != "chunks":
         per_chunk = f"{figure(totals.output / totals.chunks)} per chunk"
     return sentence(*count_texts or [NOTHING], per_chunk, _SOURCES.get(totals.source or "", ""))
+
+
+def cache_hits(hits: CacheHits) -> Text:
+    """The share of cached prompt tokens, by responses and server, with the target."""
+    from reporter.cache_hits import in_percent
+
+    shares = {"by usage": hits.measured, "by the server, warm-up included": hits.by_server}
+    return sentence(
+        f"target {in_percent(hits.target)}",
+        *(f"{in_percent(share)} {source}" for source, share in shares.items() if share is not None),
+    )
 
 
 def steady_state(steady: SteadyState) -> Text:

@@ -25,6 +25,7 @@ from loadgen.sessions.run.sensors import declared_power, found_sensors, sensors_
 from loadgen.sessions.stored_calibration import warn_beyond
 from recorder.store import LOG_NAME
 from recorder.writer import EventRecorder
+from workloads.registry import service
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -111,8 +112,6 @@ def hooks_of(prepared: Prepared, emit: Emit, clock: Clock) -> list[PhaseHook]:
     """The hooks of the phases that options ask for."""
     if not prepared.perf.telemetry.server_profile:
         return []
-    from workloads.registry import service
-
     return [service("server_profile")(prepared.targets, emit, clock)]
 
 

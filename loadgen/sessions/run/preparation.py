@@ -36,6 +36,7 @@ from loadgen.sessions.settings.definition_options import chosen_in, with_definit
 from loadgen.sessions.settings.prompt_options import MOST_TEXT_SEED
 from loadgen.sessions.settings.stored_options import plain, stored_options
 from loadgen.sessions.settings.tokenizer_options import load as load_tokenizer
+from workloads.registry import service
 from workloads.sample import examples
 
 if TYPE_CHECKING:
@@ -138,6 +139,8 @@ def prepare(settings: PerfSettings) -> Prepared:
         UsageError, PlanError, EndpointError, WorkloadError: What is wrong, and where.
     """
     settings = _with_text_seed(settings)
+    if settings.prompts.cache_hit is not None:
+        settings = service("primed")(settings)
     if settings.tasks.cache_dir is not None:
         from workloads.cache import use_cache
 
@@ -202,8 +205,6 @@ def _episodes(
     may_play = any(sample.has_several_turns for sample in examples(dataset.samples))
     if not may_play and not settings.episodes.has_agent:
         return None
-    from workloads.registry import service
-
     kind: SessionKind | None = service("episode_kind")(
         settings.episodes, settings.tasks, dataset, codec, generation, target
     )
@@ -213,7 +214,6 @@ def _episodes(
 def _with_scoring(prepared: Prepared, episodes: SessionKind | None) -> Prepared:
     """The session with the needs of scoring and of episodes, checked on this machine."""
     from loadgen.sessions.run.scoring_at_end import accuracy_settings
-    from workloads.registry import service
 
     settings, dataset = prepared.perf, prepared.dataset
     accuracy = accuracy_settings(settings.tasks, settings.load.passes, dataset)

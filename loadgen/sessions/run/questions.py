@@ -119,7 +119,8 @@ def _read(prompts: PromptSettings, source: str) -> Dataset:
 
 def _made_up(prompts: PromptSettings, count: int, seed: int) -> Dataset:
     options = (prompts.input_tokens, prompts.output_tokens, prompts.turns, prompts.shared_prefix)
-    if any(option is not None for option in (*options, prompts.corpus, prompts.tokenizer)):
+    others = (prompts.cache_hit, prompts.corpus, prompts.tokenizer)
+    if any(option is not None for option in (*options, *others)):
         from loadgen.sessions.run.synthetic import synthetic_dataset
 
         return synthetic_dataset(prompts, count, seed)

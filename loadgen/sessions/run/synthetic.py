@@ -42,7 +42,12 @@ def synthetic_dataset(prompts: PromptSettings, count: int, seed: int) -> Dataset
         seed=seed,
         salt=prompts.text_seed or 0,
     )
-    return prompts_to_length(wanted, counter(prompts.tokenizer))
+    if prompts.cache_hit is None:
+        return prompts_to_length(wanted, counter(prompts.tokenizer))
+    from workloads.registry import service
+
+    dataset: Dataset = service("prompts_with_hits")(wanted, prompts, counter(prompts.tokenizer))
+    return dataset
 
 
 def corpus_of(prompts: PromptSettings) -> Corpus | None:

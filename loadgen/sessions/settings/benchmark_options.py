@@ -29,7 +29,8 @@ _OF_BENCHMARKS: Final = (
 """Options that need a benchmark; an agent needs a sandbox without one, too."""
 
 _OTHER_QUESTIONS: Final = (
-    *("input_tokens", "output_tokens", "turns", "shared_prefix", "corpus", "text_seed", "tokenizer"),
+    *("input_tokens", "output_tokens", "turns", "shared_prefix", "cache_hit", "corpus", "text_seed"),
+    "tokenizer",
 )
 
 

@@ -196,6 +196,7 @@ OTHER_OPTIONS: Final[Mapping[str, OtherOption]] = {
         (VLLM, SGLANG), "--input-tokens uniform:LOW..HIGH", "a range has its bounds", is_complete=False
     ),
     "--random-prefix-len": OtherOption((VLLM,), "--shared-prefix {}"),
+    "--flush-cache": OtherOption((SGLANG,), "--reset-cache", values=0),
     "--input-len": OtherOption((VLLM,), "--input-tokens {}"),
     "--output-len": OtherOption((VLLM,), "--output-tokens {}"),
     "--sharegpt-output-len": OtherOption((VLLM, SGLANG), "--max-tokens {}"),

@@ -22,7 +22,7 @@ SYNTHETIC: Final = Panel("Synthetic prompts")
 MOST_TEXT_SEED: Final = 2**32
 
 _COLUMNS: Final = ("prompt_column", "system_column", "output_column", "weight_column")
-_LENGTHS: Final = ("input_tokens", "output_tokens", "turns", "shared_prefix")
+_LENGTHS: Final = ("input_tokens", "output_tokens", "turns", "shared_prefix", "cache_hit")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,6 +61,10 @@ class PromptSettings:
         "With --order weighted: column of the weights.", metavar="NAME"
     )
     salt: bool = PROMPTS.switch("Begin every prompt with a unique text, so that no prefix cache helps.")
+    reset_cache: bool = PROMPTS.switch(
+        "Empty the server's prefix cache before the run: POST /reset_prefix_cache (vLLM) or /flush_cache "
+        "(SGLang)."
+    )
 
     text_seed: int | None = SYNTHETIC.option(
         "Seed of synthetic texts. Default: drawn for each run, so that prefix caches do not help."
@@ -78,6 +82,10 @@ class PromptSettings:
         "Length in tokens of a shared prefix of the prompts: one for all, or one for each group.",
         metavar="TOKENS[xGROUPS]",
     )
+    cache_hit: str | None = SYNTHETIC.option(
+        "Share of the prompt tokens that the server's prefix cache is to have.", metavar="SHARE[xGROUPS]"
+    )
+    cache_block: int = SYNTHETIC.option("With --cache-hit: tokens of a block of the server's cache.", 16)
     corpus: Path | None = SYNTHETIC.option("A text file that prompts are cut from.")
     tokenizer: str | None = SYNTHETIC.option(
         "Tokenizer: make synthetic prompts of exactly the given length; with --prompts, count tokens that "
@@ -140,6 +148,8 @@ class PromptSettings:
     def _check_synthetic(self, trace: str | None, max_tokens: int | None) -> None:
         if self.text_seed is not None and not 0 <= self.text_seed <= MOST_TEXT_SEED:
             raise UsageError(f"--text-seed {self.text_seed}: must be from 0 to {MOST_TEXT_SEED:,}")
+        if self.cache_hit is None and set_flags(self, "cache_block"):
+            raise UsageError(f"--cache-block {self.cache_block}: applies to --cache-hit: give both or none")
         lengths = set_flags(self, *_LENGTHS)
         synthetic = " and ".join([*lengths, *set_flags(self, "corpus", "text_seed")])
         if self.prompts is not None and synthetic:

@@ -190,6 +190,9 @@ def _telemetry(report: Report) -> Iterator[Section]:
         compared = (sensor_tables.compared(side),) if side.compared else ()
         went = f"{sensor_tables.server(side)}: {', '.join(sensor_tables.gauges(side))}."
         yield Tables("server", "Server and client", compared, (plain(went), _BOTH))
+    if report.cache_hits is not None:
+        line = plain(totals.cache_hits(report.cache_hits))
+        yield Prose("cache-hits", "Cache hits", (f"{line}.",), (("By usage", statements.CACHE_HITS),))
     if energy is not None:
         lines = tuple(f"{line[:1].upper()}{line[1:]}." for line in sensor_tables.energy_lines(energy))
         yield Prose("energy", "Energy", tuple(map(plain, lines)), (("Energy", statements.energy()),))

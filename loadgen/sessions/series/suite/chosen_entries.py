@@ -24,7 +24,8 @@ _KINDS: Final = ("concurrency", "rate", "stages", "trace")
 """The options that choose a kind of load: a load without a name gets one made of them."""
 
 QUESTIONS: Final = (
-    *("prompts", "trace", "input_tokens", "output_tokens", "turns", "shared_prefix", "corpus", "tokenizer"),
+    *("prompts", "trace", "input_tokens", "output_tokens", "turns", "shared_prefix", "cache_hit", "corpus"),
+    "tokenizer",
 )
 """The options that choose prompts, except `task`."""
 
