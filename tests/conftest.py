@@ -17,7 +17,7 @@ import pytest
 from hypothesis import settings
 
 from loadgen.driver.system.signals import ENDING
-from loadgen.driver.workers.sizing import usable_cpus
+from loadgen.driver.workers.launcher import usable_cpus
 from tests.forking import CHILDREN, fork_children, start_children_afresh
 from tests.object_stores import BUCKET, MODULES, object_store
 from tests.preloaded import GIVE_UP_S, LEAKS, Preloaded, Process

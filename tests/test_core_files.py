@@ -30,7 +30,6 @@ CORE: Final = {
         "loadgen/driver/phase.py",
         "loadgen/driver/issuing.py",
         "loadgen/driver/requests/request_source.py",
-        "loadgen/driver/requests/concurrency_limit.py",
         "loadgen/driver/session_kind.py",
         "loadgen/driver/user_sessions/session_source.py",
         "loadgen/driver/user_sessions/single_turn.py",
@@ -51,7 +50,6 @@ CORE: Final = {
     "Reading the answer": (
         "loadgen/driver/client/codec.py",
         "loadgen/driver/client/chat_completions.py",
-        "loadgen/driver/client/openai.py",
         "loadgen/driver/client/sse.py",
         "loadgen/driver/client/frame_cache.py",
         "loadgen/driver/client/stream.py",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from loadgen.driver import error_budget
+from loadgen.driver import ending
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,14 +39,14 @@ class EarlyEnd:
     def look(self, progress: SessionProgress) -> None:
         """Look at new counters, in the running event loop."""
         if self._stop.reason is None and (spent := self._budget.spent(progress)) is not None:
-            self._emit(error_budget.finding(spent, progress, self._clock.now_ns()))
-            self._stop.drain(error_budget.REASON)
+            self._emit(ending.budget_spent(spent, progress, self._clock.now_ns()))
+            self._stop.drain(ending.ERROR_BUDGET)
         if self._overload is not None and progress.phase == "performance" and self._stop.reason is None:
             self._heed_overload(self._overload, progress)
 
     def _heed_overload(self, watch: OverloadWatch, progress: SessionProgress) -> None:
         """End the session when the endpoint falls behind, and soon after abandon requests in flight."""
-        from loadgen.driver import ending, overload_detection
+        from loadgen.driver import overload_detection
 
         now_ns = self._clock.now_ns()
         seen = watch.look(now_ns, progress.issued, progress.ended)

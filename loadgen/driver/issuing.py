@@ -11,14 +11,14 @@ What is scheduled, claimed and counted here are sessions of one turn or several
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from loadgen.driver.client.failure import Failure
-from loadgen.driver.load import Closed, Offline, Open, TraceArrivals, limit_of, think_of
+from loadgen.driver.load import Closed, Offline, Open, TraceArrivals
 from loadgen.driver.phase import RequestNumbers, Shard
 from loadgen.driver.progress import SessionProgress
-from loadgen.driver.requests.concurrency_limit import ConcurrencyLimit
 from loadgen.driver.requests.order import balance_of
 from loadgen.driver.requests.session_turns import Turns
 from loadgen.driver.requests.think_time import ThinkTime
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from loadgen.driver.phase import Phase
     from loadgen.driver.plan import Plan
-    from loadgen.driver.requests.request_source import Agenda
+    from loadgen.driver.requests.request_source import RequestSource
     from loadgen.driver.requests.session_turns import Room, TurnRunner
     from loadgen.driver.session_kind import SessionHost, UserSession
     from loadgen.driver.system.clock import Clock
@@ -52,7 +52,7 @@ class Issuer:
     def __init__(
         self,
         plan: Plan,
-        agenda: Agenda,
+        source: RequestSource,
         runner: TurnRunner,
         clock: Clock,
         share: Shard = Shard(),  # noqa: B008 (a frozen value)
@@ -64,9 +64,9 @@ class Issuer:
         self.progress = SessionProgress()
         self._node = node
         self._plan = plan
-        self._agenda = agenda
+        self._request_source = source
         self._runner = runner
-        self._source = SessionSource(plan, agenda, runner.prepare, host)
+        self._source = SessionSource(plan, source, runner.prepare, host)
         self._clock = clock
         self._share = share
         self._claim = claim
@@ -74,10 +74,10 @@ class Issuer:
         self._exhausted = asyncio.Event()
         self._stopped = asyncio.Event()
         balance = balance_of(plan.balance, runner.endpoints) if runner.endpoints > 1 else None
-        thinking = ThinkTime(think_of(plan.load), plan.seed, clock)
+        thinking = ThinkTime(plan.load.think, plan.seed, clock)
         self._turns = Turns(runner, balance, thinking, clock, self.progress, self._stopped, room)
-        limit = limit_of(plan.load)
-        self._places = None if limit is None else ConcurrencyLimit(share.of(limit), clock)
+        limit = plan.load.limit
+        self._slots = None if limit is None else ConcurrencyLimit(share.of(limit), clock)
         self._running: set[asyncio.Task[Any]] = set()
         self._crash: BaseException | None = None
 
@@ -128,7 +128,9 @@ class Issuer:
             case Closed(concurrency=concurrency):
                 await self._closed_loop(phase, concurrency)
             case Open() | Offline():
-                await self._open_loop(phase, self._agenda.offsets(load, self._plan.arrivals_seed, phase))
+                await self._open_loop(
+                    phase, self._request_source.offsets(load, self._plan.arrivals_seed, phase)
+                )
             case _:
                 assert_never(load)
 
@@ -192,10 +194,10 @@ class Issuer:
             # Late requests leave in batches, between which answers are read.
             if scheduled_ns > self._clock.now_ns() or turns.scheduled % YIELD_EVERY == 0:
                 await self._clock.sleep_until(scheduled_ns)
-            if self._places is None:
+            if self._slots is None:
                 self._spawn(session.begin(turns.of_session(phase, request, scheduled_ns)))
             else:
-                await self._begin_in_a_place(phase, request, session, scheduled_ns, self._places)
+                await self._begin_in_a_slot(phase, request, session, scheduled_ns, self._slots)
         else:
             # The time after the last arrival is part of the load; but a trace ends with its last request.
             load = self._plan.load
@@ -203,33 +205,33 @@ class Issuer:
                 await self._until_end(phase)
         await self._until_all_asked(phase)
 
-    async def _begin_in_a_place(
-        self, phase: Phase, request: int, session: UserSession, scheduled_ns: int, places: ConcurrencyLimit
+    async def _begin_in_a_slot(
+        self, phase: Phase, request: int, session: UserSession, scheduled_ns: int, slots: ConcurrencyLimit
     ) -> None:
         """Begin a session as soon as a slot is free, unless the phase has ended by then."""
-        free_ns = places.take()
+        free_ns = slots.acquire()
         if free_ns is None:
-            free_ns = await self._place(phase, places)
+            free_ns = await self._slot(phase, slots)
         if free_ns is None:
             self._turns.scheduled += 1
             return
         held_until_ns = free_ns if free_ns > scheduled_ns else None
         turns = self._turns.of_session(phase, request, scheduled_ns, held_until_ns)
         task = self._spawn(session.begin(turns))
-        task.add_done_callback(lambda _: places.give_back())
+        task.add_done_callback(lambda _: slots.release())
 
-    async def _place(self, phase: Phase, places: ConcurrencyLimit) -> int | None:
+    async def _slot(self, phase: Phase, slots: ConcurrencyLimit) -> int | None:
         """Wait for a slot; return the time at which the slot became free, or None at the end of the phase."""
         if phase.end_ns is None:
-            return await places.wait()
+            return await slots.wait()
         freed: list[int] = []
 
         async def wait() -> None:
-            freed.append(await places.wait())
+            freed.append(await slots.wait())
 
         await _first(wait(), self._clock.sleep_until(phase.end_ns))
         if freed and phase.is_over(freed[0]):
-            places.give_back()
+            slots.release()
             return None
         return freed[0] if freed else None
 
@@ -284,3 +286,41 @@ async def _first(*works: Coroutine[Any, Any, Any]) -> None:
         await asyncio.gather(*tasks, return_exceptions=True)
     for task in done:
         task.result()
+
+
+class ConcurrencyLimit:
+    """Free slots, each with the time since when free: the earliest time for the next request.
+
+    One at a time waits: an open loop issues in the order of its schedule.
+    """
+
+    def __init__(self, count: int, clock: Clock) -> None:
+        self._free_ns = deque([0] * count)
+        self._clock = clock
+        self._waiting: asyncio.Future[int] | None = None
+
+    def acquire(self) -> int | None:
+        """Take the slot that has been free for longest; return since when, ns of CLOCK_MONOTONIC, or None."""
+        return self._free_ns.popleft() if self._free_ns else None
+
+    async def wait(self) -> int:
+        """Take the next slot that is released; return when that was."""
+        waiting: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._waiting = waiting
+        try:
+            return await waiting
+        except asyncio.CancelledError:
+            if waiting.done() and not waiting.cancelled():
+                # It was handed over to a request that has gone.
+                self._free_ns.append(waiting.result())
+            raise
+        finally:
+            self._waiting = None
+
+    def release(self) -> None:
+        """Release a slot to the first waiting request, or to the next request."""
+        now_ns = self._clock.now_ns()
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.set_result(now_ns)
+        else:
+            self._free_ns.append(now_ns)

@@ -4,13 +4,14 @@
     Open       requests that leave at their times, whatever the endpoint does
     Offline    all requests at once (MLPerf's offline scenario)
 
-The log's words for them are in `load_record.py`.
+Each has a `kind`, as the log names it, a `limit` of requests in flight, `think` times, a `rate`, and the
+`speed` of a trace's replay: None, or 1.0, where the kind has none.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, assert_never
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from workloads.arrivals import arrival_process
 
@@ -32,6 +33,11 @@ class Closed:
     concurrency: int
     think: str | None = None
 
+    kind: ClassVar[str] = "closed"
+    limit: ClassVar[int | None] = None
+    rate: ClassVar[Profile | None] = None
+    speed: ClassVar[float] = 1.0
+
 
 @dataclass(frozen=True, slots=True)
 class ProcessArrivals:
@@ -41,8 +47,20 @@ class ProcessArrivals:
     rate: Profile
     burstiness: float | None = None
 
+    speed: ClassVar[float] = 1.0
+
     def __post_init__(self) -> None:
         arrival_process(self.process)
+
+    @property
+    def kind(self) -> str:
+        """The process: each is a kind of load."""
+        return self.process
+
+    @property
+    def peak(self) -> float:
+        """The highest rate, in requests/s."""
+        return self.rate.peak
 
     @property
     def variance(self) -> float:
@@ -62,6 +80,20 @@ class ProcessArrivals:
             return schedule.at_rate(self.positions(seed), self.rate.level)
         return schedule.along(self.positions(seed), self.rate)
 
+    def record(self) -> dict[str, Any]:
+        """The parameters for the log: a constant rate as a number, stages as a list, others as text."""
+        from loadgen.driver.arrivals.rate_profile import Flat
+        from loadgen.driver.arrivals.stages import Stages
+
+        match self.rate:
+            case Flat(level=level):
+                rate: dict[str, Any] = {"rate": level}
+            case Stages(stages=stages):
+                rate = {"stages": [stage.settings() for stage in stages]}
+            case _:
+                rate = {"profile": self.rate.text}
+        return rate | {"burstiness": self.burstiness}
+
     @property
     def _shape(self) -> float:
         return 1.0 if self.burstiness is None else self.burstiness
@@ -69,7 +101,7 @@ class ProcessArrivals:
 
 @dataclass(frozen=True, slots=True)
 class TraceArrivals:
-    """The times of a trace, which the agenda has.
+    """The times of a trace, which the `RequestSource` has.
 
     Attributes:
         peak: Its highest rate then, in requests per second; None until the trace has been read.
@@ -77,6 +109,13 @@ class TraceArrivals:
 
     speed: float = 1.0
     peak: float | None = None
+
+    kind: ClassVar[str] = "trace"
+    rate: ClassVar[Profile | None] = None
+
+    def record(self) -> dict[str, Any]:
+        """The parameters for the log."""
+        return {"trace_speed": self.speed}
 
 
 Arrivals = ProcessArrivals | TraceArrivals
@@ -101,13 +140,22 @@ class Open:
     @property
     def peak_rate(self) -> float | None:
         """The highest rate, in requests per second, all turns counted; None of a trace that was not read."""
-        match self.arrivals:
-            case ProcessArrivals(rate=rate):
-                return rate.peak * self.turns
-            case TraceArrivals(peak=peak):
-                return None if peak is None else peak * self.turns
-            case _:
-                assert_never(self.arrivals)
+        return None if self.arrivals.peak is None else self.arrivals.peak * self.turns
+
+    @property
+    def kind(self) -> str:
+        """The kind of the arrivals."""
+        return self.arrivals.kind
+
+    @property
+    def rate(self) -> Profile | None:
+        """The rate over time; None for a trace."""
+        return self.arrivals.rate
+
+    @property
+    def speed(self) -> float:
+        """The speed of a trace's replay, relative to the recording; 1 without a trace."""
+        return self.arrivals.speed
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,149 +164,46 @@ class Offline:
 
     limit: int | None = None
 
+    kind: ClassVar[str] = "offline"
+    think: ClassVar[str | None] = None
+    rate: ClassVar[Profile | None] = None
+    speed: ClassVar[float] = 1.0
+
 
 Load = Closed | Open | Offline
 
 
-def rate_of(load: Load) -> Profile | None:
-    """The rate over time; None for a load without a rate, such as a trace."""
-    match load:
-        case Open(arrivals=ProcessArrivals(rate=rate)):
-            return rate
-        case Closed() | Open() | Offline():
-            return None
-        case _:
-            assert_never(load)
-
-
 def expected_arrivals(load: Load, duration_s: float) -> float | None:
     """The number of arrivals expected within a time, in seconds; None where the load has no rate."""
-    rate = rate_of(load)
-    return None if rate is None else rate.cumulative(duration_s)
+    return None if load.rate is None else load.rate.cumulative(duration_s)
 
 
 def in_flight(load: Load, count: int | None) -> int | None:
-    """The requested number of requests in flight, unbounded; None for a load without one."""
-    match load:
-        case Closed(concurrency=concurrency):
-            return concurrency
-        case Offline():
-            return count
-        case Open():
-            return None
-        case _:
-            assert_never(load)
-
-
-def limit_of(load: Load) -> int | None:
-    """The bound on the requests in flight of an open loop, or offline; None without one."""
-    match load:
-        case Open(limit=limit) | Offline(limit=limit):
-            return limit
-        case Closed():
-            return None
-        case _:
-            assert_never(load)
-
-
-def think_of(load: Load) -> str | None:
-    """The pauses of users, a distribution of times; None without any."""
-    match load:
-        case Closed(think=think) | Open(think=think):
-            return think
-        case Offline():
-            return None
-        case _:
-            assert_never(load)
-
-
-def speed_of(load: Load) -> float:
-    """The speed of a trace's replay, relative to the recording; 1 for a load without a trace."""
-    match load:
-        case Open(arrivals=TraceArrivals(speed=speed)):
-            return speed
-        case Closed() | Open() | Offline():
-            return 1.0
-        case _:
-            assert_never(load)
+    """The number of requests in flight of `count`, unbounded; None for a load that has no such number."""
+    if isinstance(load, Closed):
+        return load.concurrency
+    return count if isinstance(load, Offline) else None
 
 
 def later(load: Load, by_s: float) -> Load:
     """The load from a moment on, `by_s` seconds after the start."""
-    match load:
-        case Open(arrivals=ProcessArrivals(rate=rate) as arrivals):
-            from loadgen.driver.arrivals.rate_profile import Flat, Later
+    if not isinstance(load, Open) or not isinstance(load.arrivals, ProcessArrivals):
+        return load
+    from loadgen.driver.arrivals.rate_profile import Flat, Later
 
-            rate = rate if isinstance(rate, Flat) else Later(rate, by_s)
-            return replace(load, arrivals=replace(arrivals, rate=rate))
-        case Closed() | Open() | Offline():
-            return load
-        case _:
-            assert_never(load)
-
-
-CLOSED: Final = "closed"
-TRACE: Final = "trace"
-OFFLINE: Final = "offline"
-
-
-def kind_of(load: Load) -> str:
-    """The kind of a load, in the log's words: each arrival process is a kind."""
-    match load:
-        case Closed():
-            return CLOSED
-        case Open(arrivals=arrivals):
-            return _kind_of_arrivals(arrivals)
-        case Offline():
-            return OFFLINE
-        case _:
-            assert_never(load)
+    rate = load.arrivals.rate
+    rate = rate if isinstance(rate, Flat) else Later(rate, by_s)
+    return replace(load, arrivals=replace(load.arrivals, rate=rate))
 
 
 def load_record(load: Load) -> dict[str, Any]:
-    """The parameters for repeating a load; None for inapplicable ones."""
-    record: dict[str, Any] = dict.fromkeys(
-        ("concurrency", "rate", "profile", "stages", "burstiness", "think", "trace_speed", "max_concurrency")
-    )
-    record = {"kind": kind_of(load), **record}
-    match load:
-        case Closed(concurrency=concurrency, think=think):
-            return record | {"concurrency": concurrency, "think": think}
-        case Open(arrivals=arrivals, limit=limit, think=think):
-            return record | _arrivals_record(arrivals) | {"think": think, "max_concurrency": limit}
-        case Offline(limit=limit):
-            return record | {"max_concurrency": limit}
-        case _:
-            assert_never(load)
-
-
-def _kind_of_arrivals(arrivals: Arrivals) -> str:
-    match arrivals:
-        case ProcessArrivals(process=process):
-            return process
-        case TraceArrivals():
-            return TRACE
-        case _:
-            assert_never(arrivals)
-
-
-def _arrivals_record(arrivals: Arrivals) -> dict[str, Any]:
-    match arrivals:
-        case ProcessArrivals(rate=rate, burstiness=burstiness):
-            return _rate_record(rate) | {"burstiness": burstiness}
-        case TraceArrivals(speed=speed):
-            return {"trace_speed": speed}
-        case _:
-            assert_never(arrivals)
-
-
-def _rate_record(rate: Profile) -> dict[str, Any]:
-    """A constant rate as a number, stages one by one, every other profile as text."""
-    from loadgen.driver.arrivals.rate_profile import Flat
-    from loadgen.driver.arrivals.stages import Stages
-
-    if isinstance(rate, Flat):
-        return {"rate": rate.level}
-    if isinstance(rate, Stages):
-        return {"stages": [stage.settings() for stage in rate.stages]}
-    return {"profile": rate.text}
+    """The parameters for repeating a load, as the log keeps them; None for inapplicable ones."""
+    record = {
+        "kind": load.kind,
+        "concurrency": load.concurrency if isinstance(load, Closed) else None,
+        **dict.fromkeys(("rate", "profile", "stages", "burstiness")),
+        "think": load.think,
+        "trace_speed": None,
+        "max_concurrency": load.limit,
+    }
+    return record | load.arrivals.record() if isinstance(load, Open) else record

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from loadgen.driver.arrivals.rate_limits import LEAST_RATE, MOST_RATE, MOST_SECONDS, shown
 from loadgen.driver.client.memory_bounds import MAX_BODY_BYTES, MAX_TOGETHER_BYTES
-from loadgen.driver.error_budget import ErrorBudget
+from loadgen.driver.ending import ErrorBudget
 from loadgen.driver.errors import PlanError
 from loadgen.driver.load import (
     Closed,
@@ -16,9 +16,7 @@ from loadgen.driver.load import (
     Open,
     ProcessArrivals,
     TraceArrivals,
-    limit_of,
     load_record,
-    rate_of,
 )
 from workloads.units import number_text
 
@@ -114,7 +112,7 @@ class Plan:
             raise PlanError("nothing ends the run: give --requests or --duration")
         if isinstance(self.load, Offline) and self.count is None:
             raise PlanError("--offline sends a fixed number of requests at once: give --requests")
-        if self.stop_on_overload and limit_of(self.load) is not None:
+        if self.stop_on_overload and self.load.limit is not None:
             raise PlanError(
                 "--stop-on-overload watches the requests in flight, and --max-concurrency bounds them: "
                 "leave one out"
@@ -141,7 +139,7 @@ class Plan:
 
     def _require_time_for_stages(self) -> None:
         """Refuse a duration that lasts beyond the last stage, or leaves a stage out."""
-        stages = rate_of(self.load)
+        stages = self.load.rate
         if self.duration_s is None or stages is None:
             return
         from loadgen.driver.arrivals.stages import Stages

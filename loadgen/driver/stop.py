@@ -9,8 +9,7 @@ from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from loadgen.driver.errors import StoppedEarlyError
-from loadgen.driver.system.event_loop import run_async
-from loadgen.driver.system.signals import ENDING
+from loadgen.driver.system.signals import ENDING, run_async
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator

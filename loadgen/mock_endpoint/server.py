@@ -9,8 +9,8 @@ import socket
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from typing import TYPE_CHECKING
 
-from loadgen.driver.system.event_loop import run_async
-from loadgen.driver.system.open_files import allow_many_files
+from loadgen.driver.system.memory import allow_many_files
+from loadgen.driver.system.signals import run_async
 from loadgen.mock_endpoint.engine import Engine
 from loadgen.mock_endpoint.errors import MockOptionsError
 from loadgen.mock_endpoint.ledger import Ledger

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from loadgen.driver.load import Open, in_flight
-from loadgen.driver.workers.sizing import usable_cpus
+from loadgen.driver.workers.launcher import usable_cpus
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver.client.arrival import timestamp_source
 from loadgen.driver.client.compiled import COMPILED
-from loadgen.driver.workers.sizing import usable_cpus
+from loadgen.driver.workers.launcher import usable_cpus
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

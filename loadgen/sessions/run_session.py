@@ -88,8 +88,8 @@ def conduct(
     Raises:
         WriterStalledError: The disk makes no progress; reading may fail too.
     """
-    from loadgen.driver.system.event_loop import run_async
     from loadgen.driver.system.memory import recovering
+    from loadgen.driver.system.signals import run_async
     from loadgen.sessions.run.measurement import measure
     from recorder.errors import WriterError, WriterStalledError
 

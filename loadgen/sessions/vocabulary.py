@@ -79,7 +79,7 @@ def _if_usable(described: Callable[[], str]) -> str:
 
 def loads() -> Mapping[str, str]:
     """Kinds of load, with the options that choose them."""
-    from loadgen.driver.load import CLOSED, OFFLINE, TRACE
+    from loadgen.driver.load import Closed, Offline, TraceArrivals
     from workloads.arrivals import ARRIVAL_PROCESSES, DEFAULT_ARRIVAL, arrival_process
 
     def described(name: str) -> str:
@@ -90,11 +90,11 @@ def loads() -> Mapping[str, str]:
         name: _if_usable(partial(described, name)) for name in (*ARRIVAL_PROCESSES, *added("arrivals"))
     }
     return {
-        CLOSED: "--concurrency N",
+        Closed.kind: "--concurrency N",
         **arrivals,
         DEFAULT_ARRIVAL: "--rate R",
-        TRACE: "--trace FILE|RUN",
-        OFFLINE: "--offline",
+        TraceArrivals.kind: "--trace FILE|RUN",
+        Offline.kind: "--offline",
     }
 
 

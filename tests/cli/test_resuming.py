@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from loadgen.cli.resume import resume
-from loadgen.driver.load import Closed, load_record, rate_of
+from loadgen.driver.load import Closed, load_record
 from loadgen.driver.requests.order import order_of
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.loads import load_of
@@ -134,7 +134,7 @@ def test_a_rate_that_changes_goes_on_where_it_was(a_run: Path) -> None:
     load = load_of(perf_settings(url=["http://h"], model="m", **rate).load)
     setting(a_run, load=load_record(load), **{f"options__{name}": value for name, value in rate.items()})
     prepared = again(ResumeSettings(run=a_run, api_key=KEY))
-    whole, rest = rate_of(load), rate_of(prepared.plan.load)
+    whole, rest = load.rate, prepared.plan.load.rate
     assert whole is not None
     assert rest is not None
     assert rest.rate(0.0) == pytest.approx(whole.rate(prepared.elapsed_s))

@@ -13,7 +13,7 @@ import pytest
 
 from loadgen.driver.client import chat_completions
 from loadgen.driver.client.observed_socket import ObservedSocket
-from loadgen.driver.client.transports import TRANSPORTS
+from loadgen.driver.client.transport import TRANSPORTS
 from loadgen.mock_endpoint.scenarios.answers import KEY
 from loadgen.mock_endpoint.scenarios.catalog import SCENARIOS
 from loadgen.plugins.selftest.conformance_table import table

@@ -109,7 +109,7 @@ def test_options_reach_the_plan_and_the_log(talks: str) -> None:
         2.0,
         1.5,
     ]
-    assert prepared.agenda().conversations
+    assert prepared.request_source().conversations
     again = prepare(settings_from_stored({**stored["options"], "url": stored["urls"]}))
     assert (again.plan, again.targets) == (plan, prepared.targets)
 

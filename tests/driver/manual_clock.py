@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from loadgen.driver.arrivals.rate_profile import Flat
 from loadgen.driver.load import Open, ProcessArrivals
+from loadgen.driver.system.clock import Clock
 
 if TYPE_CHECKING:
     from loadgen.driver.arrivals.rate_profile import Profile
@@ -27,7 +28,7 @@ def open_loop(process: str, rate: float | Profile, burstiness: float | None = No
     return Open(ProcessArrivals(process, profile, burstiness), **others)
 
 
-class ManualClock:
+class ManualClock(Clock):
     """A clock that stands still until every sleeper sleeps, and then jumps to the first one's moment.
 
     Args:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loadgen.driver.client.body_template import PLACEHOLDERS, check, fill, placeholders
+from loadgen.driver.client.plain_json import PLACEHOLDERS, check, fill, placeholders
 from loadgen.driver.client.server_json import place
 
 VALUES = {"prompt": "why?", "system": None, "model": "m", "max_tokens": 5, "temperature": 0.0}

@@ -12,12 +12,12 @@ import pytest
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.endpoint import endpoint
 from loadgen.driver.client.timeouts import Timeouts
-from loadgen.driver.error_budget import ErrorBudget, finding
+from loadgen.driver.ending import ErrorBudget, budget_spent
 from loadgen.driver.load import Closed
 from loadgen.driver.load_session import LoadSession
 from loadgen.driver.plan import Plan
 from loadgen.driver.progress import SessionProgress
-from loadgen.driver.requests.request_source import Agenda
+from loadgen.driver.requests.request_source import RequestSource
 from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock
 from loadgen.driver.workers.launcher import WorkerLauncher
@@ -61,7 +61,7 @@ def test_when_it_is_spent(budget: ErrorBudget, completed: int, failed: int, spen
 
 def test_what_the_log_says_of_it() -> None:
     """An error, with what failed most."""
-    event = finding("so much", progress(0, reset=1, http_500=7, dns=2, tls=1), 5)
+    event = budget_spent("so much", progress(0, reset=1, http_500=7, dns=2, tls=1), 5)
     assert (event.type, event.at_ns) == (EventType.FINDING, 5)
     assert event.data is not None
     assert (event.data["code"], event.data["severity"]) == ("error_budget", "error")
@@ -80,7 +80,7 @@ def report_of(url: str, folder: Path, **changes: Any) -> Report:
         with closing(clock), WorkerLauncher() as launcher:
             launcher.spawn(2)
             pool = WorkerPool(launcher, plan, recorder, clock, stop)
-            pool.begin([endpoint(url, {})], Agenda([Sample(0, "a")]))
+            pool.begin([endpoint(url, {})], RequestSource([Sample(0, "a")]))
             await pool.ready()
             with recorder:
                 await LoadSession(plan, pool, recorder.put, clock, stop).run()

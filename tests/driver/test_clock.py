@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
-from loadgen.driver.system.clock import Clock, LoopClock, TimerClock
+from loadgen.driver.system.clock import Clock, TimerClock
 from tests.driver.manual_clock import ManualClock
 
-CLOCKS = [LoopClock, *([TimerClock] if sys.platform == "linux" else [])]
+CLOCKS = [Clock, *([TimerClock] if sys.platform == "linux" else [])]
 
 
 @pytest.mark.parametrize("make", CLOCKS)

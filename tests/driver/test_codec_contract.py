@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from loadgen.driver.client import chat_completions, completions, messages, responses
 from loadgen.driver.client.codec import Generation, Usage
-from loadgen.driver.client.plain_json import PlainJson
-from loadgen.driver.client.plain_sse import PlainSSE
+from loadgen.driver.client.plain_json import PlainJson, PlainSSE
 from loadgen.driver.client.protocols import PROTOCOLS, codec_of
 from loadgen.driver.client.stream import ResponseStream
 from loadgen.driver.errors import MalformedResponseError, RequestFailedError

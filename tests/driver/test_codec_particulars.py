@@ -10,8 +10,7 @@ import pytest
 from loadgen.driver.client import chat_completions, completions, messages, responses, server_json
 from loadgen.driver.client.codec import Delta, Generation, Usage
 from loadgen.driver.client.parsed_response import ParsedResponse
-from loadgen.driver.client.plain_json import PlainJson
-from loadgen.driver.client.plain_sse import PlainSSE
+from loadgen.driver.client.plain_json import PlainJson, PlainSSE
 from loadgen.driver.client.protocols import PROTOCOLS, codec_of
 from loadgen.driver.client.stream import ResponseStream
 from loadgen.driver.errors import MalformedResponseError

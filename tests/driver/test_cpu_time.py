@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from loadgen.driver.system.cpu_time import CpuTime, waited_s
+from loadgen.driver.own_health import CpuTime, waited_s
 
 
 def test_who_works_uses_the_cpu() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from loadgen.driver.system.event_loop import run_async
+from loadgen.driver.system.signals import run_async
 
 
 async def double(number: int) -> int:

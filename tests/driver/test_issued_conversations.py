@@ -19,7 +19,7 @@ from loadgen.driver.load import Closed, Load, Offline, Open, TraceArrivals
 from loadgen.driver.load_session import LoadSession
 from loadgen.driver.phase import Phase, Shard
 from loadgen.driver.plan import Plan
-from loadgen.driver.requests.request_source import Agenda
+from loadgen.driver.requests.request_source import RequestSource
 from loadgen.driver.requests.turn_outcome import AnswerUse, TurnOutcome
 from loadgen.driver.stop import Stop
 from recorder.event import Event, EventType
@@ -137,7 +137,7 @@ class Talk:
         fails: Callable[[str], bool] = lambda _: False,
         stop_at_ms: Iterable[float] = (),
         endpoints: int = 1,
-        agenda: Mapping[str, Any] | None = None,
+        source: Mapping[str, Any] | None = None,
         phases: Sequence[str] = ("performance",),
         host: Callable[[ManualClock], Any] = lambda _: None,
         **more: Any,
@@ -146,7 +146,7 @@ class Talk:
         parts = (Generation("m"), "chat", 3, Timeouts(60))
         named = dict(zip(("generation", "protocol", "seed", "timeouts"), parts, strict=True))
         self.plan = Plan(load=load, **(limits | named | more))
-        self.agenda = Agenda(samples, conversations=True, **(agenda or {}))
+        self.request_source = RequestSource(samples, conversations=True, **(source or {}))
         self.events: list[Event] = []
         self.clock = ManualClock(0)
         self.runner = RecordingRunner(self.clock, fails, endpoints)
@@ -158,7 +158,7 @@ class Talk:
 
     async def _run(self, stop_at_ms: Iterable[float]) -> None:
         stop = Stop()
-        self.issuer = Issuer(self.plan, self.agenda, self.runner, self.clock, host=self.host)
+        self.issuer = Issuer(self.plan, self.request_source, self.runner, self.clock, host=self.host)
 
         async def ask_to_stop(at_ms: float) -> None:
             await self.clock.sleep_until(round(at_ms * MS))
@@ -319,9 +319,9 @@ def paced(load: Load, workers: int, sessions: int) -> list[tuple[float, int, int
     async def run() -> RecordingRunner:
         clock, claim = ManualClock(0), count().__next__
         runner = RecordingRunner(clock, lambda _: False, 1)
-        agenda, phase = Agenda(TALKS, conversations=True), Phase("performance", 0, sessions)
+        source, phase = RequestSource(TALKS, conversations=True), Phase("performance", 0, sessions)
         issuers = [
-            Issuer(plan, agenda, runner, clock, Shard(worker, workers), claim) for worker in range(workers)
+            Issuer(plan, source, runner, clock, Shard(worker, workers), claim) for worker in range(workers)
         ]
 
         async def work() -> None:
@@ -409,8 +409,8 @@ TRACED = [Sample(index, str(index)) for index in range(5)]
 def replay(**more: Any) -> list[tuple[float, int]]:
     """When each request of a trace was due, from the start of the phase, and what it asked."""
     speed = more.pop("speed", 1.0)
-    agenda = {"offsets_ns": OFFSETS_NS} | more.pop("agenda", {})
-    talk = Talk(Open(TraceArrivals(speed)), TRACED, agenda=agenda, **more)
+    source = {"offsets_ns": OFFSETS_NS} | more.pop("source", {})
+    talk = Talk(Open(TraceArrivals(speed)), TRACED, source=source, **more)
     starts = [
         event.at_ns
         for event in talk.events
@@ -429,14 +429,14 @@ def test_a_trace_is_replayed_at_its_times() -> None:
 def test_what_is_left_of_a_trace_comes_at_its_times() -> None:
     """What was due before the interruption is due at once, and everything else when it would have been."""
     left = {"left": [1, 3, 4], "elapsed_ns": 30 * MS}
-    assert replay(requests=3, agenda=left) == [(0, 1), (10, 3), (70, 4)]
-    assert replay(requests=2, warmup=1, agenda={"left": [0, 3], "elapsed_ns": 0}) == [(0, 1), (90, 4)]
+    assert replay(requests=3, source=left) == [(0, 1), (10, 3), (70, 4)]
+    assert replay(requests=2, warmup=1, source={"left": [0, 3], "elapsed_ns": 0}) == [(0, 1), (90, 4)]
 
 
 def test_what_is_left_of_other_loads_keeps_its_questions() -> None:
     """They follow each other as new ones do."""
     left = {"left": [0, 4, 5]}
-    talk = Talk(open_loop("constant", 100), TRACED, requests=3, warmup=2, agenda=left)
+    talk = Talk(open_loop("constant", 100), TRACED, requests=3, warmup=2, source=left)
     assert [item.prompt_id for item in talk.taken] == [2, 1, 2]
 
 
@@ -474,7 +474,7 @@ def test_those_that_leave_together_know_of_each_other() -> None:
     """Each counts from when its endpoint is chosen, and not only from when it is on its way."""
     offsets_ns = (0, *[10 * MS] * 4)
     load = Open(TraceArrivals(1.0))
-    more = {"endpoints": 2, "balance": "least-in-flight", "agenda": {"offsets_ns": offsets_ns}}
+    more = {"endpoints": 2, "balance": "least-in-flight", "source": {"offsets_ns": offsets_ns}}
     talk = Talk(load, TRACED, requests=5, **more)
     assert [item.endpoint for item in talk.taken] == [0, 1, 0, 1, 0]
 

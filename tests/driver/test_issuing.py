@@ -17,7 +17,7 @@ from loadgen.driver.issuing import Issuer
 from loadgen.driver.load import Closed, Load, Offline, Open
 from loadgen.driver.phase import Phase, Shard
 from loadgen.driver.plan import Plan
-from loadgen.driver.requests.request_source import Agenda
+from loadgen.driver.requests.request_source import RequestSource
 from loadgen.driver.requests.turn_outcome import TurnOutcome
 from tests.driver.manual_clock import ManualClock, open_loop
 from workloads.sample import Sample
@@ -79,7 +79,7 @@ def plan_of(load: Load, requests: int | None, duration_s: float | None) -> Plan:
 
 def test_everything_at_once_is_due_at_the_start() -> None:
     """MLPerf's offline scenario."""
-    offsets = Agenda(SAMPLES).offsets(Offline(), 0, Phase("performance", 0, 3))
+    offsets = RequestSource(SAMPLES).offsets(Offline(), 0, Phase("performance", 0, 3))
     assert list(islice(offsets, 3)) == [0, 0, 0]
 
 
@@ -110,7 +110,7 @@ class SimulatedWorkers:
         clock, claim = ManualClock(0), count().__next__
         self.runner = RecordingRunner(clock)
         issuers = [
-            Issuer(plan, Agenda(SAMPLES), self.runner, clock, Shard(worker, workers), claim)
+            Issuer(plan, RequestSource(SAMPLES), self.runner, clock, Shard(worker, workers), claim)
             for worker in range(workers)
         ]
         end_ns = None if plan.duration_s is None else START_NS + round(plan.duration_s * 1e9)
@@ -198,7 +198,7 @@ def test_nothing_is_issued_without_room(load: Load) -> None:
     async def scenario() -> None:
         clock, full = ManualClock(0), Full()
         runner = RecordingRunner(clock)
-        issuer = Issuer(plan_of(load, 10, None), Agenda(SAMPLES), runner, clock, room=full)
+        issuer = Issuer(plan_of(load, 10, None), RequestSource(SAMPLES), runner, clock, room=full)
 
         async def work() -> None:
             issuing = asyncio.create_task(issuer.issue(Phase("performance", START_NS, 10)))
@@ -224,7 +224,7 @@ def test_who_has_no_room_is_still_stopped() -> None:
     async def scenario() -> None:
         clock = ManualClock(0)
         issuer = Issuer(
-            plan_of(OPEN[0], 10, None), Agenda(SAMPLES), RecordingRunner(clock), clock, room=Full()
+            plan_of(OPEN[0], 10, None), RequestSource(SAMPLES), RecordingRunner(clock), clock, room=Full()
         )
         issuing = asyncio.create_task(issuer.issue(Phase("performance", 0, 10)))
         await asyncio.sleep(0)
@@ -240,7 +240,9 @@ def test_the_end_of_a_phase_can_be_heard_before_it_is_begun() -> None:
     async def scenario() -> int:
         clock = ManualClock(0)
         load = Closed(1)
-        issuer = Issuer(plan_of(load, 1, None), Agenda(SAMPLES), RecordingRunner(clock), clock, Shard(1, 2))
+        issuer = Issuer(
+            plan_of(load, 1, None), RequestSource(SAMPLES), RecordingRunner(clock), clock, Shard(1, 2)
+        )
         issuing = issuer.issue(Phase("warmup", 0, 1))
         issuer.exhausted()
         async with asyncio.timeout(60):

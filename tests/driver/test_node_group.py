@@ -11,7 +11,7 @@ import pytest
 
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.timeouts import Timeouts
-from loadgen.driver.error_budget import ErrorBudget
+from loadgen.driver.ending import ErrorBudget
 from loadgen.driver.errors import WorkerLostError
 from loadgen.driver.load import Closed
 from loadgen.driver.plan import Plan

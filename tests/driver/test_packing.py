@@ -1,4 +1,4 @@
-"""An agenda on its way to a worker: what arrives asks the same, and nothing travels that is not needed."""
+"""A request source on its way to a worker: it asks the same there, and nothing travels without need."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.load import Closed
 from loadgen.driver.plan import Plan
-from loadgen.driver.requests.request_source import Agenda
+from loadgen.driver.requests.request_source import RequestSource
 from loadgen.driver.workers.packing import packed, unpacked
 from workloads.sample import FollowUp, Sample
 
@@ -51,28 +51,28 @@ def plan_of(requests: int | None = None, **more: Any) -> Plan:
     )
 
 
-def arrived(agenda: Agenda, plan: Plan) -> Agenda:
+def arrived(source: RequestSource, plan: Plan) -> RequestSource:
     """What a worker gets."""
-    return unpacked(pickle.loads(pickle.dumps(packed(agenda, plan))))  # noqa: S301 (made right here)
+    return unpacked(pickle.loads(pickle.dumps(packed(source, plan))))  # noqa: S301 (made right here)
 
 
 @given(questions, st.booleans())
 def test_what_arrives_is_what_was_sent(asked: list[Sample], conversations: bool) -> None:  # noqa: FBT001 (drawn)
     """Every field of every sample; recorded answers only where they are asked for."""
-    agenda = Agenda(asked, conversations)
-    assert arrived(agenda, plan_of(history="recorded")) == replace(agenda, samples=tuple(asked))
+    source = RequestSource(asked, conversations)
+    assert arrived(source, plan_of(history="recorded")) == replace(source, samples=tuple(asked))
     without = tuple(
         replace(item, follow_ups=tuple(replace(turn, recorded=None) for turn in item.follow_ups))
         for item in asked
     )
-    assert arrived(agenda, plan_of()) == replace(agenda, samples=without)
+    assert arrived(source, plan_of()) == replace(source, samples=without)
 
 
 def test_the_numbers_arrive() -> None:
     """Weights, times and what is left."""
     samples = [Sample(0), Sample(1)]
-    agenda = Agenda(samples, weights=(1.0, 2.5), offsets_ns=(0, 10**15), left=[0, 5], elapsed_ns=7)
-    got = arrived(agenda, plan_of(order="weighted"))
+    source = RequestSource(samples, weights=(1.0, 2.5), offsets_ns=(0, 10**15), left=[0, 5], elapsed_ns=7)
+    got = arrived(source, plan_of(order="weighted"))
     assert (got.weights, got.elapsed_ns) == ((1.0, 2.5), 7)
     assert (list(got.offsets_ns or ()), list(got.left or ())) == ([0, 10**15], [0, 5])
 
@@ -92,5 +92,5 @@ def test_the_numbers_arrive() -> None:
 )
 def test_only_what_can_be_asked_travels(plan: Plan, left: list[int] | None, travel: int) -> None:
     """In order, from the first on, that is known; else all of them."""
-    agenda = Agenda([Sample(index) for index in range(10)], left=left)
-    assert len(arrived(agenda, plan).samples) == travel
+    source = RequestSource([Sample(index) for index in range(10)], left=left)
+    assert len(arrived(source, plan).samples) == travel

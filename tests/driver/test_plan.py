@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from loadgen.driver.arrivals.rate_profile import Flat, Held, LinearRamp
+from loadgen.driver.arrivals.rate_profile import Flat, LinearRamp
 from loadgen.driver.arrivals.rate_text import profile
 from loadgen.driver.arrivals.stages import Stage, Stages
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.timeouts import Timeouts
-from loadgen.driver.error_budget import ErrorBudget
+from loadgen.driver.ending import ErrorBudget
 from loadgen.driver.errors import PlanError
 from loadgen.driver.load import (
     Closed,
@@ -19,7 +19,6 @@ from loadgen.driver.load import (
     TraceArrivals,
     expected_arrivals,
     later,
-    rate_of,
 )
 from loadgen.driver.plan import Plan
 from tests.driver.manual_clock import open_loop
@@ -90,7 +89,7 @@ def staged() -> Load:
             "--duration 15: stage 2 begins at 15 s, and so never would: leave it out, or the stage",
         ),
         (
-            {"load": open_loop("constant", Held(LinearRamp(0.0, 0.0, 5.0))), "duration_s": 9.0},
+            {"load": open_loop("constant", LinearRamp(0.0, 0.0, 5.0)), "duration_s": 9.0},
             "the rate never brings a request: give a higher --rate, or longer --stages",
         ),
         (
@@ -192,7 +191,7 @@ def test_the_log_keeps_the_load(load: Load, stored: dict[str, Any]) -> None:
 def test_what_is_left_of_a_load_goes_on_where_it_was() -> None:
     """A rate that changes does not begin again when a run is resumed; one that does not is the same."""
     ramp = open_loop("constant", profile("ramp:0..10,10s"))
-    rest = rate_of(later(ramp, 5.0))
+    rest = later(ramp, 5.0).rate
     assert rest is not None
     assert (rest.rate(0.0), rest.rate(9.0), rest.end_s) == (5.0, 10.0, 5.0)
     for same in (open_loop("poisson", 3.0), Closed(3), Offline(), Open(TraceArrivals())):

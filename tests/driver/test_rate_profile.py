@@ -9,16 +9,16 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from loadgen.driver.arrivals.rate_profile import (
+    Bursts,
     ExponentialRamp,
     Flat,
-    Held,
     Later,
     LinearRamp,
     Profile,
+    Sine,
     Steps,
 )
 from loadgen.driver.arrivals.rate_text import profile, seconds
-from loadgen.driver.arrivals.rate_waves import Bursts, Sine
 from loadgen.driver.arrivals.stages import Stage, Stages
 from loadgen.driver.errors import ProfileError
 
@@ -35,8 +35,8 @@ FLATS = st.builds(Flat, RATES)
 RAMPS = st.one_of(
     st.builds(LinearRamp, RATES_OR_NONE, RATES_OR_NONE, TIMES),
     st.builds(ExponentialRamp, RATES, RATES, TIMES),
-    st.builds(Steps, RATES_OR_NONE, RATES_OR_NONE, st.integers(2, 20), TIMES),
-).map(Held)
+    st.builds(Steps, RATES_OR_NONE, RATES_OR_NONE, TIMES, st.integers(2, 20)),
+)
 SINES = st.builds(
     lambda rates, period: Sine(rates[1], rates[0], period), st.builds(_apart, RATES, RATES), TIMES
 )

@@ -16,7 +16,7 @@ from loadgen.driver.system.linux import LINUX
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-READIES = [module.LoopReady, *([module.EpollReady] if LINUX else [])]
+READIES = [module.Ready, *([module.EpollReady] if LINUX else [])]
 
 
 def run_quietly(scenario: Coroutine[Any, Any, Any]) -> tuple[Any, list[dict[str, Any]]]:

@@ -19,7 +19,7 @@ from loadgen.driver.client.head import head
 from loadgen.driver.client.memory_bounds import Allowance
 from loadgen.driver.client.stream import ResponseStream
 from loadgen.driver.errors import RequestFailedError
-from loadgen.driver.requests.response_payload import evidence
+from loadgen.driver.requests.response_payload import response_payload
 from tests.driver.test_shapes import DONE, delta, frame, response
 
 Body: Any = compiled_function("Body")
@@ -90,7 +90,7 @@ async def observed(batches: list[list[Any]], shapes: Shapes, *, compiled: bool) 
         stream.lacks_end(framed=True),
         stream.is_cut(framed=False),
     )
-    return calls, evidence(exchange), figures
+    return calls, response_payload(exchange), figures
 
 
 @given(batches=st.lists(st.lists(ARRIVALS, min_size=1, max_size=6), max_size=4))

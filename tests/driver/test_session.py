@@ -13,7 +13,7 @@ from loadgen.driver.issuing import Issuer
 from loadgen.driver.load import Closed, Load, Offline
 from loadgen.driver.load_session import LoadSession
 from loadgen.driver.plan import Plan
-from loadgen.driver.requests.request_source import Agenda
+from loadgen.driver.requests.request_source import RequestSource
 from loadgen.driver.requests.turn_outcome import TurnOutcome
 from loadgen.driver.stop import Stop
 from recorder.event import Event, EventType
@@ -93,7 +93,7 @@ class Run:
 
     async def _run(self, stop_at_ms: list[float]) -> None:
         stop = Stop()
-        self.issuer = Issuer(self.plan, Agenda(SAMPLES), self.runner, self.clock)
+        self.issuer = Issuer(self.plan, RequestSource(SAMPLES), self.runner, self.clock)
         session = LoadSession(self.plan, self.issuer, self.events.append, self.clock, stop)
         running = asyncio.create_task(session.run())
         stops = [asyncio.create_task(self._stop(stop, index)) for index in stop_at_ms]
@@ -207,7 +207,7 @@ def test_failures_that_come_at_once_let_others_run() -> None:
         clock, stop = ManualClock(), Stop()
         runner = Refused(clock, 1)
         plan = Plan(closed(1), 1_000_000, None, 0, Generation("m"), "chat", 0, Timeouts(60))
-        issuer = Issuer(plan, Agenda(SAMPLES), runner, clock)
+        issuer = Issuer(plan, RequestSource(SAMPLES), runner, clock)
         running = asyncio.create_task(LoadSession(plan, issuer, lambda _: None, clock, stop).run())
         while not runner.asked:  # noqa: ASYNC110 (polled: nothing signals it)
             await asyncio.sleep(0)
@@ -277,7 +277,7 @@ def test_a_bug_in_a_turn_is_not_swallowed() -> None:
     async def run() -> None:
         clock = ManualClock()
         plan = Plan(closed(1), 2, None, 0, Generation("m"), "chat", 0, Timeouts(60))
-        issuer = Issuer(plan, Agenda(SAMPLES), Broken(clock, 1), clock)
+        issuer = Issuer(plan, RequestSource(SAMPLES), Broken(clock, 1), clock)
         await LoadSession(plan, issuer, lambda _: None, clock, Stop()).run()
 
     with pytest.raises(ZeroDivisionError):

@@ -16,7 +16,7 @@ from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.load import Closed, Load
 from loadgen.driver.load_session import LoadSession
 from loadgen.driver.plan import Plan
-from loadgen.driver.requests.request_source import Agenda
+from loadgen.driver.requests.request_source import RequestSource
 from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock
 from loadgen.driver.workers.launcher import WorkerLauncher
@@ -42,7 +42,9 @@ def measure(log: Path, urls: Sequence[str], load: Load, requests: int | None, **
             launcher.spawn(2)
             recorder = EventRecorder(path=log)
             pool = WorkerPool(launcher, plan, recorder, clock, stop)
-            pool.begin([endpoint(url, {}) for url in urls], Agenda([Sample(0, "a"), Sample(1, "b")]), 4)
+            pool.begin(
+                [endpoint(url, {}) for url in urls], RequestSource([Sample(0, "a"), Sample(1, "b")]), 4
+            )
             await pool.ready()
             with recorder:
                 await LoadSession(plan, pool, recorder.put, clock, stop).run()

@@ -4,7 +4,7 @@ import pytest
 
 from loadgen.driver.arrivals.rate_text import profile
 from loadgen.driver.load import Closed, Load, Offline, Open, TraceArrivals
-from loadgen.driver.workers.sizing import usable_cpus, workers_for
+from loadgen.driver.workers.launcher import usable_cpus, workers_for
 from tests.driver.manual_clock import open_loop
 
 

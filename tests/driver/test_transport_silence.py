@@ -13,9 +13,8 @@ from loadgen.driver.client import chat_completions
 from loadgen.driver.client.endpoint import Request
 from loadgen.driver.client.exchange import Exchange
 from loadgen.driver.client.failure import Failure
-from loadgen.driver.client.idle_timeout import Patience
 from loadgen.driver.client.stream import ResponseStream
-from loadgen.driver.client.timeouts import Timeouts
+from loadgen.driver.client.timeouts import SilenceTimeouts, Timeouts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -196,6 +195,6 @@ def test_the_whole_time_counts_what_had_arrived(exchange_of: Any, wire: Any, ste
 
 def test_without_a_limit_there_is_no_timer() -> None:
     """There is no timer then, not even a loop that could have one."""
-    patience = Patience(Timeouts(), lambda _: None, lambda *_: None)
+    patience = SilenceTimeouts(Timeouts(), lambda _: None, lambda *_: None)
     patience.start(None)  # type: ignore[arg-type]
     patience.stop(None)  # type: ignore[arg-type]

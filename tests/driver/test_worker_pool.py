@@ -19,12 +19,12 @@ import pytest
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.endpoint import endpoint
 from loadgen.driver.client.timeouts import Timeouts
-from loadgen.driver.error_budget import ErrorBudget
+from loadgen.driver.ending import ErrorBudget
 from loadgen.driver.errors import StoppedEarlyError, WorkerLostError
 from loadgen.driver.load import Closed, Load, Offline
 from loadgen.driver.load_session import LoadSession
 from loadgen.driver.plan import Plan
-from loadgen.driver.requests.request_source import Agenda
+from loadgen.driver.requests.request_source import RequestSource
 from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock
 from loadgen.driver.workers import launcher
@@ -100,7 +100,9 @@ async def session(
     with WorkerLauncher() as launcher:
         launcher.spawn(workers)
         running = Running(launcher, plan, log, bounds)
-        running.pool.begin([endpoint(mock.url, {"Authorization": f"Bearer {SECRET}"})], Agenda(samples))
+        running.pool.begin(
+            [endpoint(mock.url, {"Authorization": f"Bearer {SECRET}"})], RequestSource(samples)
+        )
         await running.pool.ready()
         with running.recorder:
             yield running
@@ -305,7 +307,7 @@ def test_a_worker_that_is_never_ready(quick_mock: MockProcess, tmp_path: Path) -
             launcher.spawn(2)
             os.kill(launcher.processes[0].pid, signal.SIGKILL)
             running = Running(launcher, plan_of(CLOSED, 10), tmp_path / "events.db", QueueBounds())
-            running.pool.begin([endpoint(quick_mock.url, {})], Agenda([Sample(0, "a")]))
+            running.pool.begin([endpoint(quick_mock.url, {})], RequestSource([Sample(0, "a")]))
             with pytest.raises(WorkerLostError, match=r"worker 0 of 2 was lost \(killed by SIGKILL\)"):
                 await running.pool.ready()
             running.clock.close()

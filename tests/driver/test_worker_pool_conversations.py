@@ -22,7 +22,7 @@ from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.load import Closed
 from loadgen.driver.load_session import LoadSession
 from loadgen.driver.plan import Plan
-from loadgen.driver.requests.request_source import Agenda
+from loadgen.driver.requests.request_source import RequestSource
 from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock
 from loadgen.driver.workers.launcher import WorkerLauncher
@@ -118,7 +118,8 @@ async def session(log: Path, workers: int, history: str) -> Server:
         recorder = EventRecorder(path=log)
         pool = WorkerPool(launcher, plan, recorder, clock, stop)
         pool.begin(
-            [endpoint(url, {})], Agenda([sample(index) for index in range(SESSIONS)], conversations=True)
+            [endpoint(url, {})],
+            RequestSource([sample(index) for index in range(SESSIONS)], conversations=True),
         )
         await pool.ready()
         with recorder:

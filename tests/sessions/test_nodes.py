@@ -137,7 +137,7 @@ def test_the_schedule_of_nodes_is_that_of_one(mock: MockProcess, tmp_path: Path)
     prepared = prepared_of(mock, rate="300", requests=150, workers=2)
     run(prepared, tmp_path / "open", off)
     plan = prepared.plan
-    offsets = prepared.agenda().offsets(plan.load, plan.arrivals_seed, None)  # type: ignore[arg-type]
+    offsets = prepared.request_source().offsets(plan.load, plan.arrivals_seed, None)  # type: ignore[arg-type]
     whole = list(islice(offsets, 150))
     offsets = []
     for log in shards_of(tmp_path / "open"):

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadgen.cli.terminal.progress_observer import Terminal
-from loadgen.driver.arrivals.rate_profile import Held, LinearRamp
+from loadgen.driver.arrivals.rate_profile import LinearRamp
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.load import Closed, Load, Offline
@@ -92,7 +92,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 )
 def test_a_rate_is_compared_with_the_calibrated_rate(kind: str, rate: float, *, changes: bool) -> None:
     """Up to the capacity there is no warning; of a rate that changes, the highest value counts."""
-    load = open_loop(kind, Held(LinearRamp(0.0, rate, 60.0)) if changes else rate)
+    load = open_loop(kind, LinearRamp(0.0, rate, 60.0) if changes else rate)
     warning = exceeds(calibration(requests_s=1000), plan(load))
     assert (warning is None) == (rate <= 1000)
     assert warning is None or "1,000" in warning

@@ -17,12 +17,12 @@ from loadgen.driver.client import chat_completions
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.endpoint import endpoint
 from loadgen.driver.client.timeouts import Timeouts
-from loadgen.driver.client.transports import load_transport
+from loadgen.driver.client.transport import load_transport
 from loadgen.driver.issuing import Issuer
 from loadgen.driver.load import Closed
 from loadgen.driver.phase import Phase
 from loadgen.driver.plan import Plan
-from loadgen.driver.requests.request_source import Agenda
+from loadgen.driver.requests.request_source import RequestSource
 from loadgen.driver.requests.turn import RequestRunner
 from loadgen.driver.system.clock import system_clock
 from loadgen.mock_endpoint.process import MockProcess, start_mock
@@ -86,7 +86,7 @@ def test_nothing_is_left(chaos_mock: MockProcess, transport: str) -> None:
         look()
         client = load_transport(transport)(endpoint(chaos_mock.url, {}), timeouts)
         runner = RequestRunner(client, chat_completions, plan.generation, events.append)
-        issuer = Issuer(plan, Agenda((Sample(0, "a"),)), runner, clock)
+        issuer = Issuer(plan, RequestSource((Sample(0, "a"),)), runner, clock)
         await issuer.issue(Phase("performance", clock.now_ns(), REQUESTS))
         await issuer.settle()
         await client.close()

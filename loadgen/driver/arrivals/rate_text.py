@@ -15,8 +15,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from loadgen.driver.arrivals.rate_profile import ExponentialRamp, Flat, Held, LinearRamp, Steps
-from loadgen.driver.arrivals.rate_waves import Bursts, Sine
+from loadgen.driver.arrivals.rate_profile import Bursts, ExponentialRamp, Flat, LinearRamp, Sine, Steps
 from loadgen.driver.errors import ProfileError
 from workloads import units
 from workloads.errors import did_you_mean
@@ -61,12 +60,12 @@ def _read(name: str, colon: str, parameters: str) -> Profile:
 
 def _ramp(parameters: str) -> Profile:
     (first, last), time = _way(parameters)
-    return Held(LinearRamp(first, last, time))
+    return LinearRamp(first, last, time)
 
 
 def _ramp_exp(parameters: str) -> Profile:
     (first, last), time = _way(parameters)
-    return Held(ExponentialRamp(first, last, time))
+    return ExponentialRamp(first, last, time)
 
 
 def _steps(parameters: str) -> Profile:
@@ -75,7 +74,7 @@ def _steps(parameters: str) -> Profile:
     if not _STEPS.fullmatch(number.strip()):
         raise ProfileError(f"{number!r} is not a number of steps")
     first, last = _apart(ends, "..", "steps:10..50x5,60s")
-    return Held(Steps(_rate(first), _rate(last), int(number), seconds(time)))
+    return Steps(_rate(first), _rate(last), seconds(time), int(number))
 
 
 def _sine(parameters: str) -> Profile:

@@ -12,29 +12,33 @@ A proxy is taken from the environment (`http_proxy`, `https_proxy`, `no_proxy`),
 from __future__ import annotations
 
 import asyncio
+import socket
 import time
 from typing import TYPE_CHECKING, Final
+from weakref import WeakValueDictionary
 
 import aiohttp
 from yarl import URL
 
-from loadgen.driver.client.aiohttp_connector import Connector
-from loadgen.driver.client.aiohttp_failure import cut, failure_of, malformed
-from loadgen.driver.client.aiohttp_request import CURRENT, Errand
+from loadgen.driver.client.aiohttp_request import CURRENT, RequestState, abort, cut, failure_of, malformed
 from loadgen.driver.client.dialing import proxy_address
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.head import REQUEST_TIMEOUT_408, head, require_asked
-from loadgen.driver.client.idle_timeout import Patience, Silence
 from loadgen.driver.client.memory_bounds import MAX_HEAD_BYTES
+from loadgen.driver.client.observed_socket import ObservedSocket, Passage
+from loadgen.driver.client.timeouts import Silence, SilenceTimeouts
 from loadgen.driver.client.tls import tls_context
 from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:
-    from aiohttp.abc import AbstractStreamWriter
+    import ssl
+
+    from aiohttp.abc import AbstractStreamWriter, ResolveResult
+    from aiohttp.connector import Connection
+    from aiohttp.tracing import Trace
 
     from loadgen.driver.client.endpoint import Endpoint, Request
     from loadgen.driver.client.exchange import Exchange
-    from loadgen.driver.client.observed_socket import Passage
     from loadgen.driver.client.timeouts import Timeouts
 
 
@@ -50,8 +54,8 @@ class AiohttpTransport:
     def __init__(self, endpoint: Endpoint, timeouts: Timeouts) -> None:
         self.endpoint = endpoint
         self._timeouts = timeouts
-        self._errands: dict[Exchange, Errand] = {}
-        self._patience = Patience(timeouts, self._errands.get, self._silent)
+        self._states: dict[Exchange, RequestState] = {}
+        self._silence = SilenceTimeouts(timeouts, self._states.get, self._silent)
         self._session: aiohttp.ClientSession | None = None
 
     async def send(self, request: Request, exchange: Exchange) -> None:
@@ -62,39 +66,39 @@ class AiohttpTransport:
         due_s = exchange.due_s
         if due_s is None:
             due_s = asyncio.get_running_loop().time() + self._timeouts.timeout_s
-        errand = self._errands[exchange] = Errand(exchange, asyncio.timeout_at(due_s))
-        token = CURRENT.set(errand)
-        self._patience.start(exchange)
+        state = self._states[exchange] = RequestState(exchange, asyncio.timeout_at(due_s))
+        token = CURRENT.set(state)
+        self._silence.start(exchange)
         try:
-            async with errand.limit:
+            async with state.limit:
                 try:
-                    await self._carry(request, errand)
+                    await self._carry(request, state)
                 except RequestFailedError as error:
-                    if not errand.met_the_end(error):
+                    if not state.met_the_end(error):
                         raise
-                    errand.leave()
+                    state.leave()
                     exchange.again()
-                    errand = self._errands[exchange] = Errand(exchange, errand.limit, retried=True)
-                    CURRENT.set(errand)
-                    self._patience.start_again(exchange)
-                    await self._carry(request.resent(), errand)
+                    state = self._states[exchange] = RequestState(exchange, state.limit, retried=True)
+                    CURRENT.set(state)
+                    self._silence.start_again(exchange)
+                    await self._carry(request.resent(), state)
         except RequestFailedError as error:
             exchange.failed(error.failure, str(error), time.monotonic_ns())
         except TimeoutError:
             # The event loop's clock is CLOCK_MONOTONIC.
-            errand.give_up(Silence(Failure.TOTAL_TIMEOUT, self._timeouts.too_late, round(due_s * _SECOND)))
+            state.give_up(Silence(Failure.TOTAL_TIMEOUT, self._timeouts.too_late, round(due_s * _SECOND)))
         finally:
-            del self._errands[exchange]
-            self._patience.stop(exchange)
+            del self._states[exchange]
+            self._silence.stop(exchange)
             CURRENT.reset(token)
-            errand.leave()
+            state.leave()
 
     def _silent(self, exchange: Exchange, silence: Silence) -> None:
         """Wake the carrier of a request, to abandon the request."""
-        errand = self._errands[exchange]
-        if not errand.limit.expired():
-            errand.silence = silence
-            errand.limit.reschedule(0)
+        state = self._states[exchange]
+        if not state.limit.expired():
+            state.silence = silence
+            state.limit.reschedule(0)
 
     async def caught_up(self) -> int | None:
         """None: aiohttp buffers reads internally."""
@@ -102,12 +106,12 @@ class AiohttpTransport:
 
     async def close(self) -> None:
         """Close the connections."""
-        self._patience.close()
+        self._silence.close()
         if self._session is not None:
             await self._session.close()
             self._session = None
 
-    async def _carry(self, request: Request, errand: Errand) -> None:
+    async def _carry(self, request: Request, state: RequestState) -> None:
         """Carry one request to the end of the response."""
         session = self._opened()
         url = URL(f"{self.endpoint.origin}{self.endpoint.place(request.path)}", encoded=True)
@@ -123,47 +127,47 @@ class AiohttpTransport:
         response = body = None
         if request.body:
             headers["Content-Type"] = "application/json"
-            body = ObservedBody(request.body, errand)
+            body = ObservedBody(request.body, state)
         # Without a body the head is the last of it.
-        errand.last = body is None
+        state.last = body is None
         try:
             response = await session.request(
                 request.method, url, data=body, headers=headers, allow_redirects=False
             )
-            await self._receive(response, errand)
+            await self._receive(response, state)
         except (aiohttp.ClientError, UnicodeError) as error:
-            raise failure_of(error, self.endpoint, errand, self._timeouts) from error
+            raise failure_of(error, self.endpoint, state, self._timeouts) from error
         finally:
             if response is not None:
                 response.close()
 
-    async def _receive(self, response: aiohttp.ClientResponse, errand: Errand) -> None:
-        exchange, sock = errand.exchange, errand.sock
+    async def _receive(self, response: aiohttp.ClientResponse, state: RequestState) -> None:
+        exchange, sock = state.exchange, state.sock
         assert sock is not None  # noqa: S101 (who answers was connected to)
         if response.status == _SWITCHING_PROTOCOLS:
             raise malformed("the server switches to another protocol")
         received = head(response.status, tuple(response.raw_headers))
         encrypted = self.endpoint.scheme == "https"
         framed = not received.until_close or response.status in _WITHOUT_BODY
-        errand.answered(response.content, framed=framed)
-        first_byte_ns = sock.arrival_ns if encrypted else errand.first_ns
+        state.answered(response.content, framed=framed)
+        first_byte_ns = sock.arrival_ns if encrypted else state.first_ns
         try:
-            require_asked(response.status, first_byte_ns, errand.begun_ns, is_reused=errand.is_reused)
+            require_asked(response.status, first_byte_ns, state.begun_ns, is_reused=state.is_reused)
         except RequestFailedError:
-            errand.stale = response.status == REQUEST_TIMEOUT_408
-            if not errand.stale:
+            state.stale = response.status == REQUEST_TIMEOUT_408
+            if not state.stale:
                 sock.count_unasked()
             raise
         exchange.head(received, first_byte_ns)
         try:
             while data := await response.content.readany():
-                errand.pass_on(data, sock)
+                state.pass_on(data, sock)
         except Exception:
-            errand.catch_up()
+            state.catch_up()
             raise
-        if errand.broken is not None and not framed:
+        if state.broken is not None and not framed:
             # For aiohttp any end is the end of a body without a length.
-            raise cut(errand.broken, began=True)
+            raise cut(state.broken, began=True)
         exchange.ended(sock.arrival_ns, framed=framed)
 
     def _opened(self) -> aiohttp.ClientSession:
@@ -230,3 +234,76 @@ class ObservedBody(aiohttp.Payload):
         """Write the body; the head precedes the body, in one piece or separately."""
         self._passage.last = True
         await writer.write(self._value)
+
+
+class Connector(aiohttp.TCPConnector):
+    """Opens observed sockets, as many as are asked for, and hands none out that the server has given up."""
+
+    def __init__(self, *, ssl: ssl.SSLContext | bool, keep_alive: bool) -> None:
+        super().__init__(
+            ssl=ssl,
+            limit=0,
+            **({"keepalive_timeout": _FOR_EVER_S} if keep_alive else {"force_close": True}),
+            resolver=_Resolver(),
+            ttl_dns_cache=None,
+            happy_eyeballs_delay=None,
+            socket_factory=self._socket,
+        )
+        self._by_descriptor: WeakValueDictionary[int, ObservedSocket] = WeakValueDictionary()
+        self._unasked = 0
+
+    async def connect(
+        self,
+        req: aiohttp.ClientRequest,
+        traces: list[Trace],
+        timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109 (the signature is aiohttp's)
+    ) -> Connection:
+        """Connect for the request at hand, or raise `aiohttp.ClientError`."""
+        state, others = CURRENT.get(), []
+        while True:
+            try:
+                connection = await super().connect(req, traces, timeout)
+            except aiohttp.ClientConnectorError:
+                # The host may have moved.
+                self.clear_dns_cache()
+                raise
+            protocol, transport = connection.protocol, connection.transport
+            if protocol is None or transport is None:
+                connection.close()
+                raise aiohttp.ServerDisconnectedError
+            sock = self._by_descriptor[transport.get_extra_info("socket").fileno()]
+            if sock.used and sock.is_stale():
+                abort(transport)
+                connection.close()
+            elif sock.used and state.retried:
+                others.append(connection)
+            else:
+                unasked, self._unasked = self._unasked, 0
+                state.take(sock, protocol, transport, unasked)
+                for other in others:
+                    other.release()
+                return connection
+
+    def _socket(self, address: aiohttp.AddrInfoType) -> ObservedSocket:
+        family, kind, protocol, _, _ = address
+        sock = ObservedSocket(family, kind, protocol)
+        sock.stamp_arrivals()
+        sock.count_unasked = self._count_unasked
+        self._by_descriptor[sock.fileno()] = CURRENT.get().sock = sock
+        return sock
+
+    def _count_unasked(self) -> None:
+        self._unasked += 1
+
+
+class _Resolver(aiohttp.ThreadedResolver):
+    """The system's resolver, with the time of each lookup."""
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
+    ) -> list[ResolveResult]:
+        """Look a host up."""
+        started_ns = time.monotonic_ns()
+        addresses = await super().resolve(host, port, family)
+        CURRENT.get().dns_ms = (time.monotonic_ns() - started_ns) / 1e6
+        return addresses

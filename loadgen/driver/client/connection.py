@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Final
 import httptools
 
 from loadgen.driver.client.arrival_bounds import LateReads, SegmentCounter
-from loadgen.driver.client.chunked import may_end
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.head import (
     REQUEST_TIMEOUT_408,
@@ -33,7 +32,7 @@ from loadgen.driver.errors import RequestFailedError
 if TYPE_CHECKING:
     from loadgen.driver.client.arrival import StampingSocket
     from loadgen.driver.client.arrival_bounds import Late, Read
-    from loadgen.driver.client.exchange import ExchangeObserver
+    from loadgen.driver.client.exchange import Exchange
     from loadgen.driver.client.ready import Ready
     from loadgen.driver.client.tls import TLSLayer
 
@@ -79,7 +78,7 @@ class Connection:
         self._sock = sock
         self._tls = tls
         self._ready = ready
-        self._observer: ExchangeObserver | None = None
+        self._observer: Exchange | None = None
         self._parser: httptools.HttpResponseParser | None = None
         self._unsent = memoryview(b"")
         self._begun_ns = 0
@@ -90,7 +89,7 @@ class Connection:
         self._begin()
         ready.watch(sock.fileno(), self._on_readable)
 
-    def request(self, data: bytes, observer: ExchangeObserver) -> None:
+    def request(self, data: bytes, observer: Exchange) -> None:
         """Send one request; the observer receives everything else.
 
         The stamp of `sent` is taken right before the bytes go to the kernel: sending gives up the GIL, and
@@ -387,3 +386,13 @@ class Connection:
 
 def _of(error: OSError | None) -> str:
     return f" ({error})" if error is not None else ""
+
+
+_SHORT: Final = 4
+"""A read of fewer bytes can hold a part of the end that does not look like it."""
+
+
+def may_end(data: bytes) -> bool:
+    """Whether a read can contain the end of a chunked response: the last chunk, or the final blank line."""
+    last_chunk = data.startswith(b"0\r\n") or b"\r\n0\r\n" in data
+    return last_chunk or data.endswith(b"\r\n\r\n") or len(data) < _SHORT

@@ -8,7 +8,7 @@ import time
 from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from loadgen.driver.client.arrival_bounds import Late
 from loadgen.driver.client.failure import Failure
@@ -49,39 +49,12 @@ class Setup:
     unasked: int = 0
 
 
-class ExchangeObserver(Protocol):
-    """The observer of a request's progress.
-
-    The calls come in this order: `sent`, `head`, any number of `body`, then `ended` or `failed`;
-    `failed` can come at any point, and a server may answer before it was `sent` everything. After the
-    `failed` of a deadline may come what had been read before it.
-    """
-
-    def sent(self, at_ns: int, by_ns: int) -> None:
-        """The last byte was handed to the kernel, not before `at_ns` and by `by_ns`."""
-
-    def head(self, head: Head, at_ns: int) -> None:
-        """The response began at `at_ns`, and the head is complete."""
-
-    def body(self, pieces: Sequence[bytes], moments: Sequence[int], late: Mapping[int, Late]) -> bool:
-        """Pieces of the body arrived, each at a moment.
-
-        Returns:
-            Whether the next ones are reported as soon as they arrive; else they may come together.
-        """
-
-    def received(self, body: Body) -> bool:
-        """Pieces of the body arrived, from compiled code."""
-
-    def ended(self, at_ns: int, *, framed: bool) -> None:
-        """The response is complete; `framed` unless only the end of the connection says so."""
-
-    def failed(self, failure: str, message: str, at_ns: int) -> None:
-        """There will be no complete response."""
-
-
 class Exchange:
-    """The observations of a transport; an `ExchangeObserver`.
+    """The observations of a transport.
+
+    It calls in this order: `sent`, `head`, any number of `body` or `received`, then `ended` or `failed`;
+    `failed` at any point, and a server may answer before it was `sent` everything. After the `failed` of a
+    deadline may come what had been read before it.
 
     Attributes:
         failure: The failure's name, None for a response that came through whole.

@@ -12,8 +12,7 @@ from loadgen.driver.client.compiled import COMPILED
 from loadgen.driver.client.dialing import Dialer, refused
 from loadgen.driver.client.exchange import Setup
 from loadgen.driver.client.failure import Failure
-from loadgen.driver.client.idle_timeout import Patience, Silence
-from loadgen.driver.client.timeouts import Deadlines
+from loadgen.driver.client.timeouts import Deadlines, Silence, SilenceTimeouts
 from loadgen.driver.client.wire_connection import WireConnection, WireLoop
 from loadgen.driver.errors import RequestFailedError
 
@@ -59,7 +58,7 @@ class HttpTransport:
         in_c = self.compiled and endpoint.scheme == "http"
         self._interpreted = None if in_c else _interpreted_connection()
         self._deadlines: Deadlines[Exchange] = Deadlines(timeouts.timeout_s, self._late)
-        self._patience = Patience(timeouts, self._carriers.get, self._silent)
+        self._silence = SilenceTimeouts(timeouts, self._carriers.get, self._silent)
 
     async def send(self, request: Request, exchange: Exchange) -> None:
         """Send one request; return when the exchange is finished.
@@ -69,14 +68,14 @@ class HttpTransport:
         data = self.endpoint.http1(request)
         connection: AnyConnection | None = None
         self._deadlines.start(exchange, exchange.due_s)
-        self._patience.start(exchange)
+        self._silence.start(exchange)
         try:
             connection, exchange.setup = self._idle_connection() or await self._dialed(exchange)
             if self._begin(data, exchange, connection):
                 await exchange.finished
             if connection.stale and exchange.setup.reused:
                 exchange.again()
-                self._patience.start_again(exchange)
+                self._silence.start_again(exchange)
                 connection, exchange.setup = await self._dialed(exchange, retried=True)
                 if self._begin(self.endpoint.http1(request.resent()), exchange, connection):
                     await exchange.finished
@@ -84,7 +83,7 @@ class HttpTransport:
             exchange.failed(error.failure, str(error), time.monotonic_ns())
         finally:
             self._deadlines.stop(exchange)
-            self._patience.stop(exchange)
+            self._silence.stop(exchange)
             if connection is not None:
                 self._carriers.pop(exchange, None)
                 self._release(connection, exchange)
@@ -123,7 +122,7 @@ class HttpTransport:
     async def close(self) -> None:
         """Close the idle connections."""
         self._deadlines.close()
-        self._patience.close()
+        self._silence.close()
         while self._idle:
             self._idle.pop().close()
         if self._reader is not None:

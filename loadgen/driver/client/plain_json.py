@@ -1,11 +1,11 @@
-"""Any server with one JSON text per answer: the user names the path, and the place of the text."""
+"""Any server with JSON answers, whole or as a stream: the user names the path, and the place of the text."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from loadgen.driver.client.body_template import fill, placeholders
 from loadgen.driver.client.codec import (
     Delta,
     Generation,
@@ -21,7 +21,7 @@ from loadgen.driver.client.server_json import counted, place, text
 from loadgen.driver.errors import CannotAskError, MalformedResponseError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from workloads.sample import Sample
 
@@ -39,7 +39,7 @@ class PlainJson:
     """A protocol that the user describes.
 
     Attributes:
-        body: The request body, with placeholders (`loadgen.driver.client.body_template`).
+        body: The request body, with placeholders (`PLACEHOLDERS`).
         text_at: Where the text is in an answer (`loadgen.driver.client.server_json`).
         tokens_at: Likewise the number of output tokens; None where servers do not say.
     """
@@ -132,3 +132,91 @@ def _no_place(question: str, placeholder: str) -> str:
         f"{question}, but the request body has no {{{placeholder}}}: choose another --protocol, or "
         "another --body"
     )
+
+
+PLACEHOLDERS: Final = ("prompt", "system", "messages", "tools", "model", "max_tokens", "temperature", "seed")
+"""Places in a request body: `{"inputs": "{prompt}", "max_new_tokens": "{max_tokens}"}`.
+
+A text that is nothing but a placeholder becomes its value, a number where that is one; inside a longer text
+the value is written out. The lists, `messages` and `tools`, are not in a longer text. A member or an element
+whose value is absent is left out. Other braces mean themselves, and values are not searched for placeholders.
+"""
+
+_LISTS: Final = frozenset({"messages", "tools"})
+_PLACEHOLDER: Final = re.compile(rf"\{{({'|'.join(PLACEHOLDERS)})\}}")
+_LIKE_ONE: Final = re.compile(r"\{\w+\}")
+_ABSENT: Final = object()
+
+
+def placeholders(template: Any) -> set[str]:
+    """The placeholders that occur in a template."""
+    return {name for written in _texts(template) for name in _PLACEHOLDER.findall(written)}
+
+
+def check(template: Any) -> None:
+    """Raise ValueError for a template without a place for the prompt, or with an unknown place."""
+    names = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
+    for written in _texts(template):
+        is_placeholder = _PLACEHOLDER.fullmatch(written) is not None
+        if _LIKE_ONE.fullmatch(written) and not is_placeholder:
+            raise ValueError(f"unknown placeholder {written}; there are {names}")
+        if not is_placeholder and (lists := _LISTS.intersection(_PLACEHOLDER.findall(written))):
+            raise ValueError(
+                f"has more than {{{min(lists)}}} in a text, but is a list; use the placeholder alone"
+            )
+    if placeholders(template).isdisjoint({"prompt", "messages"}):
+        raise ValueError("has no {prompt} in it, nor {messages}: every request would ask the same")
+
+
+def fill(template: Any, values: Mapping[str, Any]) -> Any:
+    """Fill a template in with a value for each placeholder; None is absent, as the result of such a place."""
+    if isinstance(template, str):
+        if (whole := _PLACEHOLDER.fullmatch(template)) is not None:
+            value = values.get(whole[1])
+            return _ABSENT if value is None else value
+        return _PLACEHOLDER.sub(lambda match: _text(values.get(match[1])), template)
+    if isinstance(template, dict):
+        filled = {name: fill(member, values) for name, member in template.items()}
+        return {name: member for name, member in filled.items() if member is not _ABSENT}
+    if isinstance(template, list):
+        return [
+            element
+            for element_template in template
+            if (element := fill(element_template, values)) is not _ABSENT
+        ]
+    return template
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else str(value)
+
+
+def _texts(template: Any) -> Iterator[str]:
+    """Every text in a template except member names."""
+    if isinstance(template, str):
+        yield template
+    elif isinstance(template, dict | list):
+        for inner in template.values() if isinstance(template, dict) else template:
+            yield from _texts(inner)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlainSSE(PlainJson):
+    """Any server that answers with events: the places apply to every event.
+
+    Attributes:
+        ids_at: Where an event has the ids of its tokens, of all so far or of the new ones; None without.
+    """
+
+    body: Mapping[str, Any] = field(default_factory=lambda: {**BODY, "stream": True})
+    cumulative: bool = False  # type: ignore[misc]  # one protocol of this kind never is, the other may be
+    ids_at: str | None = None
+
+    def chunk(self, payload: Any) -> Delta:
+        """Read one event of a stream."""
+        delta = PlainJson.chunk(self, payload)
+        tokens = delta.usage.output_tokens if delta.usage is not None else None
+        ids = None if self.ids_at is None else place(self.ids_at).find(payload)
+        if not isinstance(ids, list) or not ids or tokens is None or tokens <= 1:
+            return delta
+        return delta._replace(repeats=len(ids) >= tokens)

@@ -78,7 +78,7 @@ PROTOCOLS: Final[Mapping[str, ProtocolEntry]] = {
     "responses": ProtocolEntry(f"{_CLIENT}.responses", "OpenAI Responses", dialect=f"{_DIALECTS}.responses"),
     "messages": ProtocolEntry(f"{_CLIENT}.messages", "Anthropic Messages", dialect=f"{_DIALECTS}.messages"),
     "sglang": ProtocolEntry(
-        f"{_CLIENT}.plain_sse:PlainSSE",
+        f"{_CLIENT}.plain_json:PlainSSE",
         "SGLang's own stream, whose events repeat the text so far",
         stream="always",
         rooted=True,
@@ -86,7 +86,7 @@ PROTOCOLS: Final[Mapping[str, ProtocolEntry]] = {
         options=_SGLANG,
     ),
     "sse": ProtocolEntry(
-        f"{_CLIENT}.plain_sse:PlainSSE",
+        f"{_CLIENT}.plain_json:PlainSSE",
         "any stream of JSON: server-sent events or lines",
         stream="always",
         rooted=True,

@@ -20,7 +20,7 @@ import asyncio
 import select
 import time
 from collections import deque
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from loadgen.driver.system.clock import TimerFd
 from loadgen.driver.system.linux import LINUX
@@ -44,39 +44,51 @@ LITTLE: Final = 40
 _WINDOW_NS: Final = 4_000_000
 
 
-class Ready(Protocol):
-    """Calls back while a descriptor is readable, or writable if requested.
+class Ready:
+    """Calls back while a descriptor is readable, or writable if requested: a reader of the event loop.
 
     Attributes:
         quiet_ns: What is being read now had not arrived at this moment, ns of CLOCK_MONOTONIC; 0 where that
             is not known.
     """
 
-    quiet_ns: int
+    quiet_ns: int = 0
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
 
     def watch(self, descriptor: int, on_ready: Callable[[], object]) -> None:
         """Call back whenever there is something to read, or the connection has ended."""
+        self._loop.add_reader(descriptor, on_ready)
 
     def watch_writing(self, descriptor: int, on_ready: Callable[[], None] | None) -> None:
         """Call back when a watched descriptor takes bytes again; None: no more."""
+        if on_ready is None:
+            self._loop.remove_writer(descriptor)
+        else:
+            self._loop.add_writer(descriptor, on_ready)
 
     def forget(self, descriptor: int) -> None:
         """Call back no more. To be called before the descriptor is closed."""
+        self._loop.remove_writer(descriptor)
+        self._loop.remove_reader(descriptor)
 
     def put_off(self, work: Callable[[], None]) -> None:
         """Do something soon, when there is time between the reads; in order."""
+        self._loop.call_soon(work)
 
     def left_unread(self) -> None:
-        """Note that a connection has unread data."""
+        """Note that a connection has unread data; here the callback comes again."""
 
     async def caught_up(self) -> int | None:
         """Read all received data, run deferred work; return until when all had arrived, None if unknown."""
+        return None
 
     def close(self) -> None:
         """Release the resources of watching."""
 
 
-class EpollReady:
+class EpollReady(Ready):
     """An epoll inside the event loop. Linux.
 
     It either listens (the event loop watches the epoll) or rests (a timer asks the epoll). What was put off
@@ -88,7 +100,7 @@ class EpollReady:
     """
 
     def __init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
+        super().__init__()
         self._epoll = select.epoll()
         self._timer = TimerFd()
         self._readers: dict[int, Callable[[], object]] = {}
@@ -98,7 +110,6 @@ class EpollReady:
         self._crowded = False
         self._is_left = False
         self._rests = False
-        self.quiet_ns = 0
         self._served = 0
         self._since_ns = 0
         self._loop.add_reader(self._epoll.fileno(), self._on_ready)
@@ -220,45 +231,6 @@ class EpollReady:
                 self._go_on_soon()
 
 
-class LoopReady:
-    """Each descriptor a reader of the event loop. Any platform."""
-
-    quiet_ns = 0
-
-    def __init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
-
-    def watch(self, descriptor: int, on_ready: Callable[[], object]) -> None:
-        """Call back whenever there is something to read, or the connection has ended."""
-        self._loop.add_reader(descriptor, on_ready)
-
-    def watch_writing(self, descriptor: int, on_ready: Callable[[], None] | None) -> None:
-        """Call back when a watched descriptor takes bytes again; None: no more."""
-        if on_ready is None:
-            self._loop.remove_writer(descriptor)
-        else:
-            self._loop.add_writer(descriptor, on_ready)
-
-    def forget(self, descriptor: int) -> None:
-        """Call back no more. To be called before the descriptor is closed."""
-        self._loop.remove_writer(descriptor)
-        self._loop.remove_reader(descriptor)
-
-    def put_off(self, work: Callable[[], None]) -> None:
-        """Do something soon, when there is time between the reads; in order."""
-        self._loop.call_soon(work)
-
-    def left_unread(self) -> None:
-        """Do nothing: the callback comes again."""
-
-    async def caught_up(self) -> int | None:
-        """Unknown: the event loop may have more to read."""
-        return None
-
-    def close(self) -> None:
-        """Nothing to give back."""
-
-
 def ready() -> Ready:
     """The best that this platform has, for the running event loop."""
-    return EpollReady() if LINUX else LoopReady()
+    return EpollReady() if LINUX else Ready()

@@ -3,12 +3,17 @@
 A stream is a series of typed events. Tokens come as deltas; what was said is repeated whole in `….done`
 events and in the last one, which are not tokens. The event that names a function to call is the first token
 of that call.
+
+Of a conversation in OpenAI's chat format, a call of a tool and its result become an item each, everything
+else a message. Reasoning is not sent back.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.driver.client.chat_completions import token_counts
+from loadgen.driver.client.chat_members import function_of, only_known
 from loadgen.driver.client.codec import (
     Delta,
     Generation,
@@ -17,14 +22,13 @@ from loadgen.driver.client.codec import (
     read_error,
     require_texts,
 )
-from loadgen.driver.client.openai import token_counts
-from loadgen.driver.client.responses_input import items, tools
 from loadgen.driver.client.server_json import count, event_type, members, objects, text, type_of
+from loadgen.driver.errors import CannotAskError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from workloads.sample import Sample
+    from workloads.sample import Message, Sample
 
 path: Final = "/responses"
 models: Final = "/models"
@@ -153,3 +157,54 @@ def _end(response: Mapping[str, Any], status: str) -> Delta:
         usage=token_counts(response.get("usage")),
         error=(read_error(response) or f"the response is {status}") if status in _FAILED else None,
     )
+
+
+def items(chat: Sequence[Message]) -> list[dict[str, Any]]:
+    """The messages as input items; raise `CannotAskError` for what has no place in the protocol."""
+    return [item for message in chat for item in _items(message)]
+
+
+def tools(offered: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The tools in the protocol's form; raise `CannotAskError` for what is not a function."""
+    return [{"type": "function", **function_of(tool, "responses")} for tool in offered]
+
+
+def _items(message: Message) -> Iterator[dict[str, Any]]:
+    only_known(message, "responses")
+    role, content = message["role"], message.get("content")
+    if role == "tool":
+        output = _input_parts(content, "input_text") if isinstance(content, list) else content or ""
+        yield {"type": "function_call_output", "call_id": message.get("tool_call_id", ""), "output": output}
+        return
+    text_type = "output_text" if role == "assistant" else "input_text"
+    parts = _input_parts(content, text_type) if isinstance(content, list) else content
+    if refusal := message.get("refusal"):
+        parts = parts or str(refusal)
+    if parts or not message.get("tool_calls"):
+        yield {"role": role, "content": parts or ""}
+    for call in message.get("tool_calls") or ():
+        function = call.get("function") or {}
+        yield {
+            "type": "function_call",
+            "call_id": call.get("id") or "",
+            "name": function.get("name") or "",
+            "arguments": function.get("arguments") or "",
+        }
+
+
+def _input_parts(content: Sequence[Mapping[str, Any]], text_type: str) -> list[dict[str, Any]]:
+    return [_part(part, text_type) for part in content]
+
+
+def _part(part: Mapping[str, Any], text_type: str) -> dict[str, Any]:
+    match part["type"]:
+        case "text":
+            return {"type": text_type, "text": part["text"]}
+        case "image_url" if text_type == "input_text":
+            image = part["image_url"]
+            detail = {"detail": image["detail"]} if "detail" in image else {}
+            return {"type": "input_image", "image_url": image["url"], **detail}
+        case kind:
+            raise CannotAskError(
+                f"a part of the type {kind}, which --protocol responses has no place for here"
+            )

@@ -29,7 +29,7 @@ from loadgen.driver.errors import RequestFailedError
 if TYPE_CHECKING:
     from loadgen.driver.client._wire import Body
     from loadgen.driver.client.arrival import StampingSocket
-    from loadgen.driver.client.exchange import ExchangeObserver
+    from loadgen.driver.client.exchange import Exchange
 
 _AT_ONCE: Final = 32
 """How many batches are taken in one turn of the event loop."""
@@ -212,7 +212,7 @@ class WireConnection:
         self.reusable = True
         self.stale = self.unasked = self._is_kept = self._is_calm = False
         self._loop = loop
-        self._observer: ExchangeObserver | None = None
+        self._observer: Exchange | None = None
         self._begun_ns = 0
         self._number: int | None = loop.add(self, sock.fileno())
         sock.detach()
@@ -222,7 +222,7 @@ class WireConnection:
         """When the last bytes of the response arrived; 0 before the first."""
         return 0 if self._number is None else self._loop.wire.heard(self._number)
 
-    def request(self, data: bytes, observer: ExchangeObserver) -> None:
+    def request(self, data: bytes, observer: Exchange) -> None:
         """Send one request; the observer receives everything else."""
         self._observer = observer
         self._is_calm = False
@@ -300,7 +300,7 @@ class WireConnection:
         if self._number is not None and (batch := self._loop.wire.take(self._number, reads)) is not None:
             self.take(batch)
 
-    def _take_head(self, raw: bytes, first_byte_ns: int, observer: ExchangeObserver) -> None:
+    def _take_head(self, raw: bytes, first_byte_ns: int, observer: Exchange) -> None:
         response = parsed_head(raw)
         if first_byte_ns < self._begun_ns:
             try:

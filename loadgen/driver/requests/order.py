@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import accumulate
 from math import isqrt
 from random import Random
-from typing import TYPE_CHECKING, Final, Literal, Protocol
+from typing import TYPE_CHECKING, Final, Literal
 
 ORDERS: Final = ("in-order", "shuffle", "random", "weighted")
 
@@ -106,21 +106,8 @@ else:
     BalanceName = Literal[BALANCES]
 
 
-class Balance(Protocol):
-    """Chooses endpoints, informed of the requests in flight."""
-
-    def choose(self, request: int) -> int:
-        """The endpoint of a request, by number in the phase."""
-
-    def began(self, endpoint: int) -> None:
-        """Note a request in flight to an endpoint."""
-
-    def ended(self, endpoint: int) -> None:
-        """Note the end of a request."""
-
-
-class RoundRobin:
-    """Round robin by request number: independent of the number of workers."""
+class Balance:
+    """Chooses endpoints round robin, by request number: independent of the number of workers."""
 
     def __init__(self, endpoints: int) -> None:
         self._endpoints = endpoints
@@ -130,22 +117,22 @@ class RoundRobin:
         return request % self._endpoints
 
     def began(self, endpoint: int) -> None:
-        """Does nothing: the order needs no counts."""
+        """Note a request in flight to an endpoint."""
 
     def ended(self, endpoint: int) -> None:
-        """Does nothing: the order needs no counts."""
+        """Note the end of a request."""
 
 
-class LeastInFlight:
+class LeastInFlight(Balance):
     """Where the fewest requests of this worker are under way; of several such endpoints the next in turn."""
 
     def __init__(self, endpoints: int) -> None:
+        super().__init__(endpoints)
         self._in_flight = [0] * endpoints
 
     def choose(self, request: int) -> int:
         """The endpoint of a request, by number in the phase."""
-        in_flight = self._in_flight
-        endpoints = len(in_flight)
+        in_flight, endpoints = self._in_flight, self._endpoints
         return min(
             range(endpoints), key=lambda endpoint: (in_flight[endpoint], (endpoint - request) % endpoints)
         )
@@ -161,4 +148,4 @@ class LeastInFlight:
 
 def balance_of(name: str, endpoints: int) -> Balance:
     """The balance of a name."""
-    return LeastInFlight(endpoints) if name == "least-in-flight" else RoundRobin(endpoints)
+    return LeastInFlight(endpoints) if name == "least-in-flight" else Balance(endpoints)

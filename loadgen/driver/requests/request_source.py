@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Agenda:
+class RequestSource:
     """The questions of a session, in addition to the plan.
 
     Attributes:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from loadgen.driver.client.parsed_response import ParsedResponse
 
 
-def evidence(exchange: Exchange) -> dict[str, Any]:
+def response_payload(exchange: Exchange) -> dict[str, Any]:
     """Everything that is known of an exchange."""
     answer, stream, response = exchange.stream.answer, exchange.stream, exchange.response
     usage, arrivals = answer.usage, answer.arrivals

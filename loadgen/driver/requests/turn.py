@@ -22,7 +22,7 @@ from loadgen.driver.client.stream import ResponseStream
 from loadgen.driver.errors import RequestFailedError
 from loadgen.driver.requests.attempt import RefusedMembers, Retries, attempt_request
 from loadgen.driver.requests.cache_buster import TraceContext
-from loadgen.driver.requests.response_payload import evidence
+from loadgen.driver.requests.response_payload import response_payload
 from loadgen.driver.requests.turn_outcome import AnswerUse, TurnOutcome
 from recorder.event import Event, EventType
 
@@ -333,7 +333,7 @@ class RequestRunner:
 
     def _end_data(self, exchange: Exchange, attempt: int) -> dict[str, Any]:
         """All facts of the last attempt, redacted."""
-        data = evidence(exchange)
+        data = response_payload(exchange)
         if attempt > 1:
             data["attempts"] = attempt
         if exchange.retry_after_s is not None:

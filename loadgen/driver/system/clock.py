@@ -14,7 +14,7 @@ import time
 from contextlib import suppress
 from heapq import heappop, heappush
 from itertools import count
-from typing import Final, Protocol
+from typing import Final
 
 from loadgen.driver.system.linux import LINUX
 
@@ -72,20 +72,24 @@ _EARLIER_NS: Final = 250
 before it, and what is left is waited for actively."""
 
 
-class Clock(Protocol):
-    """Where the time comes from."""
+class Clock:
+    """The machine's clock, waiting by the event loop's own timer. Any platform."""
 
     def now_ns(self) -> int:
         """The time, in ns of CLOCK_MONOTONIC."""
+        return time.monotonic_ns()
 
     async def sleep_until(self, at_ns: int) -> None:
         """Return at `at_ns` or right after; at once for a past time, but never without yielding."""
+        await asyncio.sleep(max(0.0, (at_ns - time.monotonic_ns()) / _SECOND - _EARLY_S))
+        while time.monotonic_ns() < at_ns:  # noqa: ASYNC110 (it is the moment that is awaited)
+            await asyncio.sleep(0)
 
     def close(self) -> None:
-        """Release the descriptors of the clock."""
+        """Release the descriptors of the clock, if any."""
 
 
-class TimerClock:
+class TimerClock(Clock):
     """The machine's clock, with a shared timerfd. For one event loop. Linux."""
 
     def __init__(self) -> None:
@@ -94,10 +98,6 @@ class TimerClock:
         self._sleepers: list[tuple[int, int, asyncio.Future[None]]] = []
         self._order = count()
         self._early_ns = 0
-
-    def now_ns(self) -> int:
-        """The time, in ns of CLOCK_MONOTONIC."""
-        return time.monotonic_ns()
 
     async def sleep_until(self, at_ns: int) -> None:
         """Return at `at_ns` or right after; at once for a past time, but never without yielding."""
@@ -138,23 +138,6 @@ class TimerClock:
             self._timer.set(sleepers[0][0] - self._early_ns)
 
 
-class LoopClock:
-    """The machine's clock, waiting by the event loop's own timer. Any platform."""
-
-    def now_ns(self) -> int:
-        """The time, in ns of CLOCK_MONOTONIC."""
-        return time.monotonic_ns()
-
-    async def sleep_until(self, at_ns: int) -> None:
-        """Return at `at_ns` or right after; at once for a past time, but never without yielding."""
-        await asyncio.sleep(max(0.0, (at_ns - time.monotonic_ns()) / _SECOND - _EARLY_S))
-        while time.monotonic_ns() < at_ns:  # noqa: ASYNC110 (it is the moment that is awaited)
-            await asyncio.sleep(0)
-
-    def close(self) -> None:
-        """Nothing to give back."""
-
-
 def system_clock() -> Clock:
     """The best clock that this platform has."""
-    return TimerClock() if LINUX else LoopClock()
+    return TimerClock() if LINUX else Clock()

@@ -8,7 +8,7 @@ Everything works on Linux and on macOS; on Linux it is exact at full speed.
 | `client.arrival`: sent in vain?       | TCP_INFO knows, sent again    | fails as `reset`                |
 | `client.ready`: who has bytes         | one epoll for all connections | asyncio's selector              |
 | `clock`: issuing at a moment          | a timerfd                     | the loop's timer, then yielding |
-| `cpu_time`: waiting for a processor   | schedstat in /proc            | unknown                         |
+| `own_health`: waiting for a processor | schedstat in /proc            | unknown                         |
 | `workers`: processors to use          | the affinity mask             | all there are                   |
 | `sessions.cluster`: a node's priority | set for each thread           | set for the process             |
 | `workers.shared_counter`: memory      | a memfd                       | a temporary file                |

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import resource
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -104,3 +105,13 @@ class GcPauses:
             self._started_ns = now_ns
         else:
             self.longest_ms = max(self.longest_ms, (now_ns - self._started_ns) / _NS_PER_MS)
+
+
+def allow_many_files() -> int:
+    """Raise the soft limit as far as allowed; return the new limit."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    # macOS says that there is no hard limit, and then refuses it.
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return soft

@@ -1,14 +1,14 @@
-"""Signals that end a run, and short deferrals of such signals."""
+"""Signals that end a run, short deferrals of such signals, and event loops that survive an interrupt."""
 
 from __future__ import annotations
 
 import signal
 import threading
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Coroutine, Iterator
 
 ENDING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """A terminal sends them to everybody, but only the parent says what they mean."""
@@ -44,3 +44,19 @@ def deferred() -> Iterator[None]:
             signal.signal(number, handler or signal.SIG_DFL)
         for number in came:
             signal.raise_signal(number)
+
+
+Result = TypeVar("Result")
+
+
+def run_async(work: Coroutine[Any, Any, Result]) -> Result:
+    """`asyncio.run`, but an interrupt cannot leave a half-made event loop or warn of work that never began.
+
+    Such a loop has no attributes to be closed with: its destructor would print a traceback.
+    """
+    import asyncio  # not on `--help`
+
+    with closing(work), closing(asyncio.Runner()) as runner:
+        with deferred():
+            runner.get_loop()
+        return runner.run(work)

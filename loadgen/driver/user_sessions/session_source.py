@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from loadgen.driver.phase import Phase
     from loadgen.driver.plan import Plan
-    from loadgen.driver.requests.request_source import Agenda
+    from loadgen.driver.requests.request_source import RequestSource
     from loadgen.driver.session_kind import SessionHost, UserSession
     from loadgen.driver.user_sessions.conversation import ConversationSession
     from workloads.sample import Sample
@@ -26,30 +26,34 @@ class SessionSource:
 
     Args:
         plan: What to do.
-        agenda: What to ask.
+        source: What to ask.
         prepare: Encodes a request's body.
         host: Makes the sessions of the plan's own kind; None where the plan has none.
     """
 
     def __init__(
-        self, plan: Plan, agenda: Agenda, prepare: Callable[[Sample], bytes], host: SessionHost | None
+        self,
+        plan: Plan,
+        source: RequestSource,
+        prepare: Callable[[Sample], bytes],
+        host: SessionHost | None,
     ) -> None:
-        self._agenda = agenda
-        self._samples = agenda.samples
-        self._order = order_of(plan.order, len(agenda.samples), plan.seed, agenda.weights)
+        self._request_source = source
+        self._samples = source.samples
+        self._order = order_of(plan.order, len(source.samples), plan.seed, source.weights)
         self._salts = plan.salt
         self._recorded = plan.history == "recorded"
         self._prepare = prepare
         self._host = host
         self._several: type[ConversationSession] | None = None
-        if agenda.conversations:
+        if source.conversations:
             from loadgen.driver.user_sessions.conversation import ConversationSession
 
             self._several = ConversationSession
 
     def session(self, phase: Phase, request: int) -> UserSession:
         """The session that a request of a phase opens, ready to begin."""
-        number = self._agenda.number(phase, request)
+        number = self._request_source.number(phase, request)
         sample = sent = self._samples[self._order(number)]
         if self._host is not None and (hosted := self._host.session(number, sample)) is not None:
             return hosted

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from loadgen.driver.phase import Phase
-    from loadgen.driver.requests.request_source import Agenda
+    from loadgen.driver.requests.request_source import RequestSource
     from loadgen.driver.workers.packing import Packed
 
 READ_BYTES: Final = 262_144
@@ -164,7 +164,7 @@ class WorkerConfig:
     bounds: QueueBounds = QueueBounds()
     node: Shard = Shard()  # noqa: RUF009 (a frozen value)
 
-    def agenda(self) -> Agenda:
+    def request_source(self) -> RequestSource:
         """The questions to ask."""
         return unpacked(self.questions)
 

@@ -63,7 +63,7 @@ class WorkerHandle:
         self.crash_message: str | None = None
         self.ended = False
         self.lost = False
-        self.heard = 0
+        self.messages_received = 0
         self.killed_for: str | None = None
         self._listener = listener
         self._loop = asyncio.get_running_loop()
@@ -120,7 +120,7 @@ class WorkerHandle:
             return
         except OSError:
             data = b""
-        self.heard += 1
+        self.messages_received += 1
         for payload in self._frames.feed(data):
             self._take(len(payload), *unmarshalled(payload))
             if self.lost:

@@ -13,10 +13,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from loadgen.driver.client.redaction import VARIABLES
-from loadgen.driver.client.transports import MEASURES_BEST, load_transport
+from loadgen.driver.client.transport import MEASURES_BEST, load_transport
+from loadgen.driver.load import Open, in_flight
 from loadgen.driver.system.child_process import exit_status, start_child
 from loadgen.driver.system.fork import ForkedProcess, can_fork
-from loadgen.driver.system.open_files import allow_many_files
+from loadgen.driver.system.linux import LINUX
+from loadgen.driver.system.memory import allow_many_files
 from loadgen.driver.system.signals import blocked
 from loadgen.driver.workers.shared_counter import SharedCounter
 
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import TracebackType
     from typing import Self
+
+    from loadgen.driver.load import Load
 
 PROCESS_NAME: Final = "loadgen-worker"
 """What `ps -o comm` shows of a worker that is a copy of its parent."""
@@ -114,3 +118,28 @@ def _process(line: int, counter: int, transport: str) -> ForkedProcess | subproc
 def _without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
     """The inherited environment of a worker: secrets travel over the connection."""
     return {name: value for name, value in environment.items() if name not in VARIABLES}
+
+
+STREAMS_A_WORKER: Final = 500
+"""How many requests in flight at once are one worker's."""
+
+RATE_A_WORKER: Final = 1000.0
+"""How many requests per second are one worker's."""
+
+
+def workers_for(load: Load, requests: int | None, cpus: int, nodes: int = 1) -> int:
+    """One worker, and one more for each further 500 requests in flight or 1,000 requests per second.
+
+    Of the `cpus` of this process, or of each node, one is left to the parent, which writes the log.
+    """
+    peak_rate = load.peak_rate if isinstance(load, Open) else None
+    if peak_rate is not None:
+        wanted = peak_rate / RATE_A_WORKER / nodes
+    else:
+        wanted = (in_flight(load, requests) or 1) / STREAMS_A_WORKER / nodes
+    return 1 + sum(worker < wanted for worker in range(1, cpus - 1))
+
+
+def usable_cpus() -> int:
+    """How many CPUs this process may use."""
+    return len(os.sched_getaffinity(0)) if LINUX else os.cpu_count() or 1

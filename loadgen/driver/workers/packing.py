@@ -6,7 +6,7 @@ from array import array
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.driver.requests.request_source import Agenda
+from loadgen.driver.requests.request_source import RequestSource
 from workloads.sample import FollowUp, Sample
 from workloads.synthetic.story import TextSamples
 
@@ -24,37 +24,44 @@ _FEW: Final = 3 + len(_NOTHING_RARE)
 _FOLLOW_UP: Final = attrgetter("messages", "recorded", "max_tokens")
 
 Packed = tuple[Any, ...]
-"""What an agenda is packed as."""
+"""What a request source is packed as."""
 
 
-def packed(agenda: Agenda, plan: Plan) -> Packed:
+def packed(source: RequestSource, plan: Plan) -> Packed:
     """The parts of the questions that a worker needs under the plan."""
-    samples: Sequence[Any] = _needed(agenda, plan)
+    samples: Sequence[Any] = _needed(source, plan)
     if isinstance(samples, TextSamples):
         samples = samples.alone()
     elif isinstance(samples, tuple | list):
         samples = [_packed_sample(sample, recorded=plan.history == "recorded") for sample in samples]
-    offsets_ns = None if agenda.offsets_ns is None else array("q", agenda.offsets_ns)
-    left = None if agenda.left is None else array("q", agenda.left)
-    return samples, agenda.conversations, agenda.weights, offsets_ns, left, agenda.elapsed_ns
+    offsets_ns = None if source.offsets_ns is None else array("q", source.offsets_ns)
+    left = None if source.left is None else array("q", source.left)
+    return (
+        samples,
+        source.conversations,
+        source.weights,
+        offsets_ns,
+        left,
+        source.elapsed_ns,
+    )
 
 
-def unpacked(pack: Packed) -> Agenda:
-    """The agenda again."""
+def unpacked(pack: Packed) -> RequestSource:
+    """The request source again."""
     samples, *others = pack
     if isinstance(samples, TextSamples):
         samples = samples.made()
     elif isinstance(samples, list):
         samples = tuple(map(_unpacked_sample, samples))
-    return Agenda(samples, *others)
+    return RequestSource(samples, *others)
 
 
-def _needed(agenda: Agenda, plan: Plan) -> Sequence[Sample]:
+def _needed(source: RequestSource, plan: Plan) -> Sequence[Sample]:
     """The samples that a session can ask."""
-    count = plan.count if agenda.left is None else max(agenda.left, default=-1) + 1
+    count = plan.count if source.left is None else max(source.left, default=-1) + 1
     if count is None or plan.warmup_s is not None or plan.order != "in-order":
-        return agenda.samples
-    return agenda.samples[: plan.warmup + count]
+        return source.samples
+    return source.samples[: plan.warmup + count]
 
 
 def _packed_sample(sample: Sample, *, recorded: bool) -> Packed:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from loadgen.driver.client.endpoint import Endpoint
     from loadgen.driver.phase import Phase
     from loadgen.driver.plan import Plan
-    from loadgen.driver.requests.request_source import Agenda
+    from loadgen.driver.requests.request_source import RequestSource
     from loadgen.driver.stop import Stop
     from loadgen.driver.system.clock import Clock
     from loadgen.driver.workers.launcher import WorkerLauncher
@@ -89,7 +89,7 @@ class WorkerPool:
         self._counter = launcher.counter
         self._pause: asyncio.TimerHandle | None = None
         self._aborting: asyncio.TimerHandle | None = None
-        self._burials: list[asyncio.Task[str]] = []
+        self._reaping: list[asyncio.Task[str]] = []
         self._watch: asyncio.Task[None] | None = None
         self._early_end = EarlyEnd(plan, stop, recorder.put, clock, self.abort)
         self._workers = [
@@ -106,12 +106,12 @@ class WorkerPool:
     def begin(
         self,
         endpoints: Sequence[Endpoint],
-        agenda: Agenda,
+        source: RequestSource,
         connect_ahead: int = 0,
         node: Shard = Shard(),  # noqa: B008 (a frozen value)
     ) -> None:
         """Configure every worker, and open connections ahead of the first phase."""
-        targets, questions = tuple(endpoints), packed(agenda, self._plan)
+        targets, questions = tuple(endpoints), packed(source, self._plan)
         for worker in self._workers:
             share = node.part(worker.number, len(self._workers))
             ahead = share.of(connect_ahead)
@@ -121,8 +121,8 @@ class WorkerPool:
         """Return when every worker is ready; raise `WorkerLostError` if one never will be."""
         for worker in self._workers:
             await worker.answer
-        for burial in self._burials:
-            raise WorkerLostError(f"{await burial}. Unless a user killed the worker, please report the crash")
+        for cause in self._reaping:
+            raise WorkerLostError(f"{await cause}. Unless a user killed the worker, please report the crash")
 
     async def end(self) -> None:
         """End every worker after a last message."""
@@ -133,7 +133,7 @@ class WorkerPool:
         killing = self._kill_later()
         await asyncio.gather(*(worker.ask(Command.END) for worker in self._workers))
         killing.cancel()
-        await asyncio.gather(*self._burials)
+        await asyncio.gather(*self._reaping)
         for worker in self._workers:
             worker.release()
         if self._pause is not None:
@@ -161,7 +161,7 @@ class WorkerPool:
     async def settle(self) -> None:
         """Await the end of all requests in flight, including the events."""
         await asyncio.gather(*(worker.ask(Command.SETTLE) for worker in self._workers))
-        await asyncio.gather(*self._burials)
+        await asyncio.gather(*self._reaping)
 
     def stop(self) -> None:
         """Issue nothing more."""
@@ -191,13 +191,14 @@ class WorkerPool:
 
     async def _watch_over(self) -> None:
         """Kill the workers that owe an answer but have fallen silent."""
-        silent, heard = dict.fromkeys(self._workers, 0), dict.fromkeys(self._workers, 0)
+        silent, received = dict.fromkeys(self._workers, 0), dict.fromkeys(self._workers, 0)
         while True:
             await asyncio.sleep(self._bounds.silence_s / LOOKS)
             for worker in self._workers:
-                excused = self._pause is not None or worker.answer.done() or worker.heard != heard[worker]
+                spoke = worker.messages_received != received[worker]
+                excused = self._pause is not None or worker.answer.done() or spoke
                 silent[worker] = 0 if excused else silent[worker] + 1
-                heard[worker] = worker.heard
+                received[worker] = worker.messages_received
                 if silent[worker] == LOOKS:
                     worker.kill(f"no message for {self._bounds.silence_s:g} s")
 
@@ -261,7 +262,7 @@ class WorkerPool:
             errors[Failure.WORKER_LOST.value] = lost
             worker.progress["in_flight"] = 0
             self.on_progress()
-        self._burials.append(asyncio.create_task(self._reap(worker, lost)))
+        self._reaping.append(asyncio.create_task(self._reap(worker, lost)))
 
     async def _reap(self, worker: WorkerHandle, lost: int) -> str:
         """Reap a lost worker; log the cause, and return the cause."""

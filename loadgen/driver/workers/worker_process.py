@@ -19,7 +19,7 @@ from loadgen.driver import ending, own_health
 from loadgen.driver.client.arrival import StampingSocket
 from loadgen.driver.client.memory_bounds import Allowance
 from loadgen.driver.client.protocols import codec_of
-from loadgen.driver.client.transports import load_transport
+from loadgen.driver.client.transport import load_transport
 from loadgen.driver.issuing import Issuer
 from loadgen.driver.phase import Phase, Shard
 from loadgen.driver.requests.attempt import Retries
@@ -40,7 +40,7 @@ from loadgen.driver.workers.shipping import Shipper
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-    from loadgen.driver.requests.request_source import Agenda
+    from loadgen.driver.requests.request_source import RequestSource
     from loadgen.driver.session_kind import SessionHost
 
 PROGRESS_INTERVAL_S: Final = 0.1
@@ -75,12 +75,12 @@ def _work(fd: int, counter_fd: int, transport: str) -> None:
     payloads = _first_payloads(sock, frames)
     config: WorkerConfig = commanded(payloads.pop(0))
     host = None if config.plan.session_kind is None else config.plan.session_kind.host()
-    agenda, config = config.agenda(), replace(config, questions=())
+    source, config = config.request_source(), replace(config, questions=())
     return_free_memory()
     if host is not None:
         copy_shared_pages()
     sock.settimeout(0)
-    worker = Worker(sock, frames, config, agenda, make_transport, counter, host)
+    worker = Worker(sock, frames, config, source, make_transport, counter, host)
     try:
         asyncio.run(worker.run(payloads))
     except Exception as crash:  # noqa: BLE001 (a traceback could quote a secret)
@@ -116,7 +116,7 @@ class Worker:
         sock: socket.socket,
         frames: FrameReader,
         config: WorkerConfig,
-        agenda: Agenda,
+        source: RequestSource,
         make_transport: Callable[..., Any],
         counter: SharedCounter | None,
         host: SessionHost | None,
@@ -125,7 +125,7 @@ class Worker:
         self._sock = sock
         self._frames = frames
         self._config = config
-        self._agenda = agenda
+        self._request_source = source
         self._make_transport = make_transport
         self._claim = counter.claim if counter else None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -149,7 +149,7 @@ class Worker:
             ship=self._shipper.ship,
         )
         self._issuer = Issuer(
-            *(plan, self._agenda, runner, system_clock(), config.share),
+            *(plan, self._request_source, runner, system_clock(), config.share),
             claim=self._claim if config.share.workers > config.node.workers else None,
             room=self._shipper,
             host=self._host,
@@ -163,7 +163,7 @@ class Worker:
         from loadgen.driver.session_kind import HostingWorker
 
         config = self._config
-        facts = self._agenda.samples, config.plan.generation.model, config.redact
+        facts = self._request_source.samples, config.plan.generation.model, config.redact
         await host.begin(HostingWorker(*facts, self._make_transport, self._shipper.put))
 
     def _on_readable(self) -> None:

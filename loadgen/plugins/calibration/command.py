@@ -60,7 +60,7 @@ def _stored_calibration() -> Calibration:
 
 def _climbs(settings: CalibrateSettings) -> Mapping[Work, list[ClimbStep]]:
     """Climb the ladder of each kind of work, and print each step on standard error."""
-    from loadgen.driver.system.open_files import allow_many_files
+    from loadgen.driver.system.memory import allow_many_files
     from loadgen.plugins.calibration.load_search import Ladder, climb
     from loadgen.plugins.calibration.load_step import REQUESTS, STREAMS, take
     from loadgen.plugins.calibration.result_table import progress

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
-from loadgen.driver.error_budget import ErrorBudget
+from loadgen.driver.ending import ErrorBudget
 from loadgen.driver.load_session import LoadSession
 from loadgen.driver.phase import Shard
 from loadgen.driver.sensing.sensor_process import SensorProcess
@@ -84,7 +84,7 @@ async def measure_on_nodes(
         group = NodeGroup(nodes.links, plan, recorder.put, clock, stop, ends_on_loss=ends_on_loss)
         sensors_here = tuple(sensor for sensor in sensors_of(prepared) if sensor.kind not in _OF_A_HOST)
         async with SensorProcess(sensors_here, recorder, found_sensors(prepared)) as sensors:
-            questions = nodes.shared(packed(prepared.agenda(), plan))
+            questions = nodes.shared(packed(prepared.request_source(), plan))
             with default_url_named(prepared.perf.endpoint):
                 await stop.unless_asked(group.set_up(_configs(prepared, group, session_id, place), questions))
             async with recording(recorder, stop, observer):

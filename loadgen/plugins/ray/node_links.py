@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from loadgen.driver.load import Closed, limit_of
+from loadgen.driver.load import Closed
 from loadgen.sessions.errors import SetupError, UsageError
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def require_share(load: Load, nodes: int, workers: int) -> None:
             f"--concurrency {load.concurrency}: fewer users than nodes ({nodes}): give fewer --nodes, or "
             "more users"
         )
-    limit = limit_of(load)
+    limit = load.limit
     if limit is not None and limit < nodes * workers:
         raise UsageError(
             f"--max-concurrency {limit}: each of {nodes * workers} workers ({workers} on each of {nodes} "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from loadgen.driver.errors import NodeGoneError
-from loadgen.driver.system.event_loop import run_async
+from loadgen.driver.system.signals import run_async
 from loadgen.plugins.ray.collect_shards import ShardPlace, bring_stranded
 from loadgen.plugins.ray.node_facts import installed
 from loadgen.plugins.ray.node_links import require_same

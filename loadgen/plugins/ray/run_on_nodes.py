@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from loadgen.driver.system.event_loop import run_async
+from loadgen.driver.system.signals import run_async
 from loadgen.plugins.ray.node_facts import installed
 from loadgen.plugins.ray.node_links import require_same, require_share
 from loadgen.sessions.observer import SILENT
@@ -65,14 +65,13 @@ def require_capable(prepared: Prepared, nodes: Sequence[Mapping[str, Any]]) -> N
 
 def _workers(prepared: Prepared, nodes: Sequence[Mapping[str, Any]]) -> int:
     """The number of worker processes of each node: as given, else by the load and the smallest machine."""
-    from loadgen.driver.load import limit_of
-    from loadgen.driver.workers.sizing import workers_for
+    from loadgen.driver.workers.launcher import workers_for
 
     plan, chosen = prepared.plan, prepared.perf.client.workers
     if chosen is not None:
         return chosen
     workers = workers_for(plan.load, plan.count, min(node["cpus"] for node in nodes), len(nodes))
-    limit = limit_of(plan.load)
+    limit = plan.load.limit
     return workers if limit is None else max(1, min(workers, limit // len(nodes)))
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
-from loadgen.driver.client.transports import MEASURES_BEST, TRANSPORTS
+from loadgen.driver.client.transport import MEASURES_BEST, TRANSPORTS
 from loadgen.sessions import errors
 from loadgen.sessions.settings.format_options import Json
 from loadgen.sessions.settings.option import Option

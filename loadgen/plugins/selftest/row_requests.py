@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.endpoint import endpoint
 from loadgen.driver.client.protocols import PROTOCOLS, codec_of
-from loadgen.driver.client.transports import load_transport
+from loadgen.driver.client.transport import load_transport
 from loadgen.driver.errors import RejectedError, UnreachableError
 from loadgen.driver.probe import Prober
 from loadgen.driver.requests.turn import RequestRunner

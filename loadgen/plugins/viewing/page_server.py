@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from aiohttp import web
 
-from loadgen.driver.system.event_loop import run_async
+from loadgen.driver.system.signals import run_async
 from loadgen.plugins.viewing.access import HOST, Access
 from loadgen.plugins.viewing.folder import ViewedFolder
 from loadgen.plugins.viewing.pages import Pages

@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from loadgen.driver.client.protocols import codec_of
-from loadgen.driver.client.transports import load_transport
+from loadgen.driver.client.transport import load_transport
 from loadgen.driver.errors import UnreachableError
-from loadgen.driver.load import in_flight, limit_of
+from loadgen.driver.load import in_flight
 from loadgen.driver.phase import Shard
 from loadgen.driver.probe import Prober
 from loadgen.sessions.errors import SetupError
@@ -81,7 +81,7 @@ def require_descriptors(prepared: Prepared, limit: int, nodes: int = 1) -> None:
         SetupError: It may not open as many.
     """
     plan, workers = prepared.plan, prepared.workers
-    streams, bound = in_flight(plan.load, plan.count), limit_of(plan.load)
+    streams, bound = in_flight(plan.load, plan.count), plan.load.limit
     if bound is not None:
         streams = min(streams or bound, bound)
     connections = max((streams or 0) * len(prepared.targets), prepared.perf.client.connect_ahead)

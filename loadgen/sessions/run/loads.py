@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, assert_never
 
 from loadgen.driver.errors import ProfileError
-from loadgen.driver.load import Closed, Offline, Open, ProcessArrivals, TraceArrivals, rate_of
+from loadgen.driver.load import Closed, Offline, Open, ProcessArrivals, TraceArrivals
 from loadgen.driver.plan import TRACE_SPEED
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.kinds import seconds
@@ -55,7 +55,7 @@ def duration_of(settings: LoadSettings, repeats: int | None, load: Load) -> floa
         repeats: `--repeats` of a benchmark; None where it was not given.
         load: The load.
     """
-    rate = rate_of(load)
+    rate = load.rate
     if settings.duration is not None or rate is None:
         return settings.duration
     counts = (settings.requests, settings.sessions, settings.passes, repeats)

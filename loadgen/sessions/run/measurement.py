@@ -12,8 +12,7 @@ from loadgen.driver.load_session import LoadSession
 from loadgen.driver.sensing.sensor_process import SensorProcess
 from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock
-from loadgen.driver.system.memory import calm, return_free_memory
-from loadgen.driver.system.open_files import allow_many_files
+from loadgen.driver.system.memory import allow_many_files, calm, return_free_memory
 from loadgen.driver.workers.pool import WorkerPool
 from loadgen.sessions.environment import environment
 from loadgen.sessions.interrupt import note_stop
@@ -76,7 +75,7 @@ async def measure(
             from loadgen.driver.providers.litellm_process import reached
 
             targets = providers.enter_context(reached(targets))
-        pool.begin(targets, prepared.agenda(), perf.client.connect_ahead)
+        pool.begin(targets, prepared.request_source(), perf.client.connect_ahead)
         calm()
         async with SensorProcess(sensors_of(prepared), recorder, found_sensors(prepared)) as sensors:
             await stop.unless_asked(_require_all_ready(prepared, targets, pool))

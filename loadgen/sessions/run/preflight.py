@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.driver.load import Offline, expected_arrivals, kind_of, limit_of, rate_of
+from loadgen.driver.load import Offline, expected_arrivals
 from reporter.render.rule_in_words import whys
 from workloads.errors import did_you_mean
 from workloads.units import duration_text
@@ -148,7 +148,7 @@ def _most_requests(plan: Plan) -> int | None:
 
 def _longest_s(plan: Plan) -> float | None:
     """The longest time of issuing; None where that depends on the endpoint."""
-    rate, requests = rate_of(plan.load), plan.requests
+    rate, requests = plan.load.rate, plan.requests
     if rate is None or requests is None:
         return plan.duration_s
     from loadgen.driver.arrivals.rate_profile import Flat
@@ -180,7 +180,7 @@ def cut_backlog(plan: Plan, rules: Ruleset | None) -> str | None:
         for option in OPTIONS.values()
         if (limit_s := limits[option]) is not None and limit_s <= lasts_s
     }
-    if not inside or not waits_together(kind_of(plan.load), limit_of(plan.load), plan.count):
+    if not inside or not waits_together(plan.load.kind, plan.load.limit, plan.count):
         return None
     limit = " and ".join(f"{option} {duration_text(limit_s)}" for option, limit_s in inside.items())
     longer = " ".join(f"{option} {duration_text(round_up(2 * lasts_s))}" for option in inside)

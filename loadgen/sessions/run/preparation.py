@@ -13,12 +13,12 @@ from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.endpoint import Endpoint, endpoint
 from loadgen.driver.client.protocols import codec_of, protocol_entry
 from loadgen.driver.client.timeouts import Timeouts
-from loadgen.driver.error_budget import ErrorBudget
-from loadgen.driver.load import Closed, kind_of, limit_of, speed_of
+from loadgen.driver.ending import ErrorBudget
+from loadgen.driver.load import Closed
 from loadgen.driver.plan import Plan
 from loadgen.driver.requests.order import BALANCES
-from loadgen.driver.requests.request_source import Agenda
-from loadgen.driver.workers.sizing import usable_cpus, workers_for
+from loadgen.driver.requests.request_source import RequestSource
+from loadgen.driver.workers.launcher import usable_cpus, workers_for
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.gating.reference import read_rules, require_known
 from loadgen.sessions.run.loads import (
@@ -87,9 +87,9 @@ class Prepared:
     sandboxes: Requirement | None = None
     metrics_pages: tuple[str, ...] = ()
 
-    def agenda(self) -> Agenda:
+    def request_source(self) -> RequestSource:
         """The samples to send."""
-        return Agenda(
+        return RequestSource(
             self.dataset.samples,
             conversations=has_conversations(self.dataset),
             weights=self.dataset.weights,
@@ -270,7 +270,7 @@ def _rules_of(verdict: VerdictSettings, plan: Plan) -> Ruleset | None:
         verdict.ruleset,
         scenario=verdict.scenario,
         model=plan.generation.model,
-        load=kind_of(plan.load),
+        load=plan.load.kind,
         concurrency=plan.load.concurrency if isinstance(plan.load, Closed) else None,
     )
 
@@ -289,7 +289,7 @@ def workers_of(workers: int | None, load: Load, requests: int | None) -> int:
         load: The load.
         requests: Their number, if known; see `Plan.count`.
     """
-    limit = limit_of(load)
+    limit = load.limit
     if workers is None:
         workers = workers_for(load, requests, usable_cpus())
         return workers if limit is None else max(1, min(workers, limit))
@@ -339,7 +339,7 @@ def _around_trace(
     if offsets_ns is None:
         return warmup, warmup_s, None
     if warmup_s is not None:
-        until_ns = offsets_ns[0] + warmup_s * 1e9 * speed_of(load)
+        until_ns = offsets_ns[0] + warmup_s * 1e9 * load.speed
         warmup = bisect_left(offsets_ns, until_ns)
     if warmup >= len(offsets_ns):
         raise UsageError(

@@ -95,10 +95,10 @@ def _body(text: str | None) -> Mapping[str, Any] | None:
         raise UsageError(f"--body is not JSON: {error}") from error
     if not isinstance(template, dict):
         raise UsageError("""--body must be a JSON object, e.g. '{"inputs": "{prompt}"}'""")
-    from loadgen.driver.client import body_template
+    from loadgen.driver.client.plain_json import check
 
     try:
-        body_template.check(template)
+        check(template)
     except ValueError as error:
         raise UsageError(f"--body {error}") from error
     return template

@@ -17,7 +17,7 @@ from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.errors import EndpointError
 from loadgen.driver.judge_client import JudgeCall, JudgeClient
 from loadgen.driver.stop import Stop
-from loadgen.driver.system.event_loop import run_async
+from loadgen.driver.system.signals import run_async
 from loadgen.sessions.environment import environment
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.loop_recorder import recording

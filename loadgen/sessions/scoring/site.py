@@ -6,7 +6,7 @@ import platform
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from loadgen.driver.client.redaction import VARIABLES
-from loadgen.driver.workers.sizing import usable_cpus
+from loadgen.driver.workers.launcher import usable_cpus
 from loadgen.sessions.environment import package_version
 from loadgen.sessions.errors import SetupError
 from loadgen.sessions.scoring.grader import GraderConfig, GraderLimits, ProcessGrader

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from loadgen.driver.client.transports import CANNOT_OPEN_AHEAD, MEASURES_BEST, TransportName
+from loadgen.driver.client.transport import CANNOT_OPEN_AHEAD, MEASURES_BEST, TransportName
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.option import Panel
 
