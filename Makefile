@@ -25,7 +25,7 @@ endef
 export LOWEST
 
 .DEFAULT_GOAL := help
-.PHONY: help setup wheel demo conformance docs page-assets golden test test-lowest test-docker test-hf check format bench replay kill soak chaos hostile conversations search bounds real-server-demo clean fuzz
+.PHONY: help setup wheel release demo conformance docs page-assets golden test test-lowest test-docker test-hf check format bench replay kill soak chaos hostile conversations search bounds real-server-demo clean fuzz
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -50,6 +50,10 @@ $(READY): $(BUILT_FROM)
 
 wheel: | $(BIN)/python ## Build a wheel in dist: for this platform with the compiled I/O loop, or without a C compiler for all platforms
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+
+release: $(PACKAGE) ## Build and check what a release uploads: wheels for glibc and musl on x86-64 and ARM, the pure wheel, the sdist (3 min)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[release]'
+	$(BIN)/python deploy/release.py
 
 demo: $(PACKAGE) ## Measure a mock endpoint and compare the report with its truth (10 s)
 	$(BIN)/loadgen demo
@@ -79,6 +83,7 @@ check: setup ## Lint, type-check and run all tests
 
 page-assets: ## Build the plotting library of HTML pages from the versions in page-assets/package.json (needs npm)
 	cd page-assets && npm ci --no-audit --no-fund && npm run --silent build
+	cd page-assets && npm sbom --sbom-format cyclonedx --omit dev > sbom.cdx.json
 	cd page-assets && sha256sum ../reporter/render/html/assets/charts.min.js > charts.sha256
 
 golden: setup ## Write every golden and generated file again: schemas, options.pyi, docs, expected outputs of tests

@@ -38,6 +38,9 @@ FLAGS = ("-O2", "-fPIC", "-shared", "-pthread", "-fvisibility=hidden", "-Wall")
 SKIP = "LOADGEN_PURE"
 """This environment variable, set to anything, leaves compiled code out."""
 
+PLATFORM = "LOADGEN_PLATFORM"
+"""This environment variable has the platform in a wheel's name, where `CC` compiles for another machine."""
+
 
 class WireBuildHook(BuildHookInterface[Any]):
     """Adds the compiled modules to a wheel, and to the source folders of an editable installation."""
@@ -55,7 +58,8 @@ class WireBuildHook(BuildHookInterface[Any]):
             elif version != "editable":
                 build_data["force_include"][str(built)] = str(module)
                 build_data["pure_python"] = False
-                platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+                own = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+                platform = os.environ.get(PLATFORM) or own
                 build_data["tag"] = f"cp311-abi3-{platform}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002

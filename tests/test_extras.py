@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
-OF_DEVELOPMENT = {"dev", "docs", "fuzz"}
+OF_DEVELOPMENT = {"dev", "docs", "fuzz", "release"}
 PARTS_OF_ACCURACY = {"bfcl", "ifbench", "ifeval", "math", "multi-if"}
 HIDING = """
 import sys

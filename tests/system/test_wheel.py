@@ -45,13 +45,30 @@ def is_compiled(request: pytest.FixtureRequest) -> bool:
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory, *, is_compiled: bool) -> Path:
     """The wheel of this checkout."""
+    return _built(tmp_path_factory.mktemp("dist"), is_compiled=is_compiled)
+
+
+def _built(folder: Path, *, is_compiled: bool) -> Path:
     pytest.importorskip("hatchling", reason="a wheel is built with hatchling, of the extra `dev`")
-    folder = tmp_path_factory.mktemp("dist")
     build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder)]
     environment = os.environ | ({} if is_compiled else {"LOADGEN_PURE": "1"})
     subprocess.run(build, cwd=ROOT, check=True, capture_output=True, env=environment)
     (built,) = folder.glob("*.whl")
     return built
+
+
+def test_a_second_build_has_the_same_bytes(wheel: Path, tmp_path: Path, *, is_compiled: bool) -> None:
+    """A wheel is reproducible."""
+    assert _built(tmp_path, is_compiled=is_compiled).read_bytes() == wheel.read_bytes()
+
+
+def test_the_bill_of_materials(wheel: Path) -> None:
+    """The wheel names the libraries in the bundle of the pages, with their licences."""
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if "/sboms/" in name)
+        listed = orjson.loads(archive.read(name))["components"]
+    assert {item["name"] for item in listed} == {"echarts", "tslib", "zrender"}
+    assert all(item["licenses"] for item in listed)
 
 
 @pytest.fixture(scope="module")
