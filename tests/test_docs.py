@@ -16,7 +16,7 @@ from reporter.report import Report
 from tests.command_reference import COMMANDS
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 TEXT = "\n".join(page.read_text() for page in PAGES)
 ROOMS = {"recorder", "reporter", "rulesets", "workloads"}
 

@@ -16,7 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-PAGES = [ROOT / "README.md", *sorted(page for page in (ROOT / "docs").glob("*.md") if page.name != "cli.md")]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted(page for page in (ROOT / "docs").glob("*.md") if page.name != "cli.md"),
+]
 """The pages that are written by hand; docs/cli.md is made of the help texts."""
 
 AVOIDED = {
