@@ -113,8 +113,11 @@ class SessionOptions(ScoringOptions, total=False):
     """The turns of a conversation to send: the first, the last with all earlier ones (default), or all in
     order.
     """
-    history: Literal["answered", "recorded"] | None
-    """Which answers later turns contain: the endpoint's own, or the dataset's."""
+    history: Literal["answered", "recorded", "cumulative", "live", "messages"] | None
+    """Which answers later turns contain: the endpoint's own, or the dataset's. With sessions of a trace,
+    the history that its rows hold: whole lengths (cumulative), new messages without answers (live) or
+    with them (recorded), or all messages.
+    """
     tag: str | Sequence[str] | None
     """Break results down by this column; repeatable."""
     order: Literal["in-order", "shuffle", "random", "weighted"] | None

@@ -25,8 +25,12 @@ Kind = Literal[
     "tasks",
     "tool-sets",
     "tools",
+    "traces",
     "views",
 ]
+
+
+SessionHistory = Literal["cumulative", "live", "recorded", "messages"]
 
 
 def listing(
@@ -35,7 +39,8 @@ def listing(
         str | None,
         Argument(
             help="Only the entry of this name; of tasks with all details. For runs: a folder, by default "
-            "runs. For prompts: the benchmark or file. For tools: an MCP server, by URL or command.",
+            "runs. For prompts: the benchmark or file. For tools: an MCP server, by URL or command. For "
+            "traces: a file or folder.",
         ),
     ] = None,
     *,
@@ -46,6 +51,19 @@ def listing(
             metavar="DIR",
             help="Of tool-sets: a folder with tool sets, descriptions and models. Of tasks and "
             "prompts: a folder with the data of benchmarks.",
+        ),
+    ] = None,
+    trace_format: Annotated[
+        str | None, Option(metavar="FORMAT", help="Of traces: the format. Default: found by content.")
+    ] = None,
+    history: Annotated[
+        SessionHistory | None,
+        Option(help="Of traces: the history that rows with a session id hold."),
+    ] = None,
+    agentic: Annotated[
+        str | None,
+        Option(
+            metavar="FORM", help="Of traces: made-up agentic sessions in place of a file: NAME=VALUE ...."
         ),
     ] = None,
 ) -> None:
@@ -62,6 +80,8 @@ def listing(
     loadgen list runs artifacts --json
 
     loadgen list prompts mmlu_pro:shots=0 --data data > prompts.jsonl
+
+    loadgen list traces traces/
 
     loadgen list tools http://127.0.0.1:8000/mcp > data/tool_sets/mine.yaml
     """
@@ -80,6 +100,9 @@ def listing(
 
         sys.stdout.writelines(lines_of(kind, name, data))
         return
+    if kind == "traces":
+        _list_trace(name, agentic, trace_format, history, json=json)
+        return
     if kind == "plugins":
         _list_plugins(json=json)
         return
@@ -95,6 +118,31 @@ def listing(
     width = max(map(len, words))
     for word, meaning in words.items():
         print(f"{word:<{width}}  {meaning}".rstrip())
+
+
+def _list_trace(
+    name: str | None, agentic: str | None, form: str | None, history: str | None, *, json: bool
+) -> None:
+    """Print what a trace is.
+
+    Raises:
+        UsageError: No trace is named.
+    """
+    from loadgen.sessions.errors import UsageError
+    from workloads.registry import service
+
+    if (name is None) == (agentic is None):
+        raise UsageError("list traces: name a file or folder, or give --agentic: loadgen list traces FILE")
+    if name is None:
+        summary = service("agentic_summary")(agentic, 0)
+    else:
+        summary = service("trace_summary")(Path(name), form, history)
+    if json:
+        import orjson
+
+        print(orjson.dumps(summary, option=orjson.OPT_INDENT_2).decode())
+    else:
+        sys.stdout.write(service("trace_summary_text")(summary))
 
 
 def _list_plugins(*, json: bool) -> None:

@@ -41,6 +41,7 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
     ({"prompts": "q", "order": "weighted"}, "with --weight-column"),
     ({"prompts": "q", "weight_column": "w"}, "--weight-column is for --order weighted"),
     ({"trace": "t", "order": "shuffle"}, "--order shuffle: a trace has its own order"),
+    ({"history": "live"}, "--history live: describes the sessions of a trace: give --trace"),
     ({"prompts": "q", "history": "recorded"}, "give --conversations all"),
     ({"prompts": "q", "tag": ["a", "a"]}, "each column once"),
     ({"only_prompt": -1}, "--only-prompt -1: must be 0 or more"),

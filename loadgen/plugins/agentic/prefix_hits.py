@@ -1,4 +1,4 @@
-"""The hits of prefix caching that a session's prompts allow: those of a cache without bound, per session."""
+"""The hits of prefix caching that the prompts of sessions allow: those of a cache without bound."""
 
 from __future__ import annotations
 
@@ -25,9 +25,15 @@ class PrefixHits(NamedTuple):
         return self.hits / self.blocks if self.blocks else None
 
 
-def prefix_hits(tree: SessionTree) -> PrefixHits:
-    """The hits among the prompts of a session, by recorded start, or by number where no start is recorded."""
-    seen: set[int] = set()
+def prefix_hits(tree: SessionTree, cached: set[int] | None = None) -> PrefixHits:
+    """The hits among the prompts of a session, by recorded start, or by number where no start is recorded.
+
+    Args:
+        tree: The session.
+        cached: The blocks of earlier sessions, to which those of the session are added; None for a cache of
+            the session alone.
+    """
+    seen = set() if cached is None else cached
     hits = blocks = 0
     for turn in sorted(tree.turns, key=lambda turn: turn.start_ns or 0):
         ids = turn.blocks

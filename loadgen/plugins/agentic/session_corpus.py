@@ -42,6 +42,11 @@ class SessionCorpus(Protocol):
         """What the input is."""
         ...
 
+    @property
+    def shares_ids(self) -> bool:
+        """Whether equal ids in different sessions are equal blocks."""
+        ...
+
     def __len__(self) -> int:
         """The number of sessions."""
         ...

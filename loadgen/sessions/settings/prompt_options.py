@@ -22,6 +22,7 @@ SYNTHETIC: Final = Panel("Synthetic prompts")
 MOST_TEXT_SEED: Final = 2**32
 
 _COLUMNS: Final = ("prompt_column", "system_column", "output_column", "weight_column")
+_OF_SESSIONS: Final = ("cumulative", "live", "messages")
 _LENGTHS: Final = ("input_tokens", "output_tokens", "turns", "shared_prefix", "cache_hit")
 
 
@@ -48,8 +49,11 @@ class PromptSettings:
         "The turns of a conversation to send: the first, the last with all earlier ones (default), or all "
         "in order."
     )
-    history: Literal["answered", "recorded"] = PROMPTS.option(
-        "Which answers later turns contain: the endpoint's own, or the dataset's.", "answered"
+    history: Literal["answered", "recorded", "cumulative", "live", "messages"] = PROMPTS.option(
+        "Which answers later turns contain: the endpoint's own, or the dataset's. With sessions of a trace, "
+        "the history that its rows hold: whole lengths (cumulative), new messages without answers (live) or "
+        "with them (recorded), or all messages.",
+        "answered",
     )
     tag: list[str] = PROMPTS.option("Break results down by this column; repeatable.", [], metavar="NAME")
     order: OrderName = PROMPTS.option(
@@ -117,6 +121,8 @@ class PromptSettings:
         self._check_columns(has_own_data=has_own_data)
         self._check_synthetic(load.trace, max_tokens)
         self._check_order(load)
+        if self.history in _OF_SESSIONS and load.trace is None:
+            raise UsageError(f"--history {self.history}: describes the sessions of a trace: give --trace")
         if self.history == "recorded" and self.conversations != "all" and load.trace is None:
             raise UsageError(
                 "--history recorded applies to the later turns of conversations: give --conversations all"

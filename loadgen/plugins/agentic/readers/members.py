@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from datetime import UTC, datetime
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
@@ -11,7 +12,6 @@ from workloads.lengths import MOST_TOKENS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_MOST_ID: Final = 2**64 - 1
 _LONGEST_S: Final = 1e10
 
 
@@ -56,12 +56,13 @@ def text_in(members: Mapping[str, Any], name: str) -> str:
     return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
 
 
-def ids_in(members: Mapping[str, Any], name: str) -> list[int] | None:
+def ids_in(members: Mapping[str, Any], name: str) -> array[int] | None:
     """A list of ids of 64 bits."""
     value = members.get(name)
-    if isinstance(value, list) and all(type(each) is int and 0 <= each <= _MOST_ID for each in value):
-        return value
-    return None
+    try:
+        return array("Q", value) if isinstance(value, list) else None
+    except (TypeError, OverflowError):
+        return None
 
 
 def objects_in(members: Mapping[str, Any], name: str) -> list[dict[str, Any]]:

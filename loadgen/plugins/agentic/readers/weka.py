@@ -19,7 +19,7 @@ from loadgen.plugins.agentic.session_tree import History
 from workloads.errors import TraceError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from loadgen.plugins.agentic.readers.documents import Document
@@ -41,7 +41,6 @@ class _Agent:
     joined_by: Place | None = None
     is_background: bool = False
     origin_ns: int = 0
-    shift_ns: int = 0
 
 
 def is_weka(members: Mapping[str, Any]) -> bool:
@@ -60,6 +59,7 @@ def read_weka(path: Path, options: ReadingOptions) -> RecordedCorpus:
     for document in documents(path):
         reading.add(document)
     corpus.counts_from_spawn = reading.from_spawn > 0 and reading.from_spawn >= reading.from_start
+    reading.note_late_joins()
     return corpus
 
 
@@ -70,6 +70,8 @@ class _Reading:
         self._corpus = corpus
         self.from_spawn = 0
         self.from_start = 0
+        self.joined: list[tuple[int, int, int]] = []
+        """Of each joined subagent: the spawn, the last inner time, the start of the turn that joins it."""
 
     def add(self, document: Document) -> None:
         """Add the conversation of a document."""
@@ -93,6 +95,16 @@ class _Reading:
         else:
             left_out.add("a conversation without a request that can be asked", document.place)
 
+    def note_late_joins(self) -> None:
+        """Note the subagents that were at work after the turn that waits for them began, by their times."""
+        shift = self._corpus.counts_from_spawn
+        late = sum(last + spawn * shift > join for spawn, last, join in self.joined)
+        if late:
+            self._corpus.facts.notes.append(
+                f"{late} of {len(self.joined)} subagents have requests after the start of the turn that "
+                "joins them; the turn waits for them all the same"
+            )
+
     def _streams(self, place: str, members: Mapping[str, Any]) -> list[RecordedStream]:
         streams: list[RecordedStream] = []
         waiting = [_Agent("main", "", members)]
@@ -114,10 +126,11 @@ class _Reading:
         if not turns:
             return []
         places = self._add_chains(agent, turns, streams)
+        joins_ns = [turn.start_ns for turn in turns]
         return [
             subagent
             for before, entry in spawns
-            if (subagent := self._subagent(place, entry, before, places)) is not None
+            if (subagent := self._subagent(place, entry, before, places, joins_ns)) is not None
         ]
 
     def _add_chains(
@@ -156,7 +169,12 @@ class _Reading:
         return places
 
     def _subagent(
-        self, place: str, entry: Mapping[str, Any], before: int, places: list[Place]
+        self,
+        place: str,
+        entry: Mapping[str, Any],
+        before: int,
+        places: Sequence[Place],
+        joins_ns: Sequence[int],
     ) -> _Agent | None:
         """The subagent of an entry, between the turns before and after it; None if it is left out."""
         left_out = self._corpus.facts.left_out
@@ -175,6 +193,9 @@ class _Reading:
         else:
             self.from_start += 1
         is_background = entry.get("status") == ASYNC or before == len(places)
+        if not is_background:
+            last = max(ns_in(each, "t") or 0 for each in objects_in(entry, "requests"))
+            self.joined.append((spawn_ns, last, joins_ns[before]))
         return _Agent(
             text_in(entry, "agent_id") or f"subagent at {spawn_ns / 1e9:g} s",
             text_in(entry, "subagent_type"),
