@@ -130,12 +130,7 @@ def _of_plugin(entry: Entry) -> _CommandEntry:
 
 
 def application(only: str | None = None, *, outline: bool = False) -> typer.Typer:
-    """The program: all commands, or only one command or group, which is faster to make.
-
-    Args:
-        only: The command, or the group.
-        outline: Commands have no options: enough to list them.
-    """
+    """The program: all commands, or only one command or group, which is faster to make."""
     make = _outlined if outline else _made
     app = typer.Typer(
         name="loadgen",

@@ -29,12 +29,7 @@ _NEEDS_VALUE: Final = "requires an argument"
 
 
 def message(error: Exception, commands: Iterable[str]) -> str:
-    """The error in words, without the command for help.
-
-    Args:
-        error: A `CommandLineError`.
-        commands: The names of the commands that there are.
-    """
+    """The error in words, without the command for help."""
     name = getattr(error, "option_name", None)
     if isinstance(error, typer.BadParameter):
         return _about_parameter(error)

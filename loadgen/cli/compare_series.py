@@ -28,10 +28,6 @@ if TYPE_CHECKING:
 def compare_series(settings: CompareSettings, compare: Callable[[CompareSettings], None]) -> NoReturn:
     """Compare the points of series, each with the point of equal name in the first series.
 
-    Args:
-        settings: With one series, or with two, of which the first may be the baseline.
-        compare: Compares runs, prints that, and ends with its exit code.
-
     Raises:
         UsageError: There are more than two series, runs are among them, or no point is in both.
         typer.Exit: With the most severe exit code of the comparisons.

@@ -78,12 +78,7 @@ def _panel(parameter: Any) -> str:
 
 
 def _panels(parameters: Sequence[Any], *, merged: bool) -> Iterator[tuple[str, list[Any]]]:
-    """The options by panel: arguments first, options without a panel last.
-
-    Args:
-        parameters: The options.
-        merged: Whether those of all commands stand together.
-    """
+    """The options by panel: arguments first, options without a panel last."""
     panels: dict[str, list[Any]] = {}
     for parameter in parameters:
         panel = _panel(parameter)

@@ -157,11 +157,7 @@ def _list_plugins(*, json: bool) -> None:
 
 
 def _list_tasks(name: str | None, data: Path | None, *, json: bool) -> None:
-    """Print every benchmark, or the details of one.
-
-    Raises:
-        TaskError: No benchmark has this name.
-    """
+    """Print every benchmark, or the details of one."""
     from loadgen.sessions.errors import printable
     from loadgen.sessions.task_listing import details, table, usable
     from loadgen.sessions.tasks import facts

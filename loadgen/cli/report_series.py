@@ -31,9 +31,6 @@ def show_series(folder: Path, form: str = TEXT, output: Path | None = None) -> i
 
     Returns:
         The exit code: the most severe of the runs; 4 where a series is neither complete nor running.
-
-    Raises:
-        UsageError: None of its runs has ended yet.
     """
     series = files.read(folder)
     outcomes = ended_so_far(folder, series)

@@ -42,14 +42,6 @@ def conduct_suite(
 ) -> NoReturn:
     """Conduct the incomplete runs, and summarize all runs.
 
-    Args:
-        folder: The folder of the suite.
-        series: The suite.
-        key: The key of runs for which the file names no variable.
-        terminal: Shows the progress.
-        json: Print the summary as JSON.
-        compact: Print one table, scores included.
-
     Raises:
         UsageError: Another process runs them.
         typer.Exit: With the most severe exit code of the runs.

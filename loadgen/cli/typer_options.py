@@ -26,12 +26,7 @@ Settings = TypeVar("Settings")
 
 
 def command(settings: type[Settings], run: Callable[[Settings], None]) -> Callable[..., None]:
-    """Make the function that typer turns into a command.
-
-    Args:
-        settings: A frozen dataclass; each field is `Annotated` with its `Option` or `Argument`.
-        run: Gets the settings; its docstring is the command's help.
-    """
+    """Make the function that typer turns into a command."""
 
     def entry(**options: Any) -> None:
         options.pop(_HELP_ALL, None)
@@ -41,11 +36,7 @@ def command(settings: type[Settings], run: Callable[[Settings], None]) -> Callab
 
 
 def command_of(function: Callable[..., None]) -> Callable[..., None]:
-    """Make a command from a function whose parameters declare options.
-
-    Args:
-        function: Its parameters are `Annotated` with their `Option` or `Argument`; its docstring is the help.
-    """
+    """Make a command from a function whose parameters declare options."""
     hints = get_type_hints(function, include_extras=True)
     parameters = inspect.signature(function).parameters.values()
 

@@ -21,16 +21,7 @@ _LOOK_S: Final = 0.1
 
 
 def watch_series(folder: Path, watch_run: Callable[[Path], None], *, json: bool) -> int:
-    """Follow a series to the end.
-
-    Args:
-        folder: Of the series.
-        watch_run: Shows a run until it is over.
-        json: Whether a report as JSON a line is all that is printed.
-
-    Returns:
-        The exit code of the series.
-    """
+    """Follow a series to the end."""
     followed: set[Path] = set()
     while (place := _going_on(folder, followed)) is not None or is_held(folder):
         if place is None:

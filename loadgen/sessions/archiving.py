@@ -30,9 +30,6 @@ def archive_run(run: Path, to: str | None, observer: Observer = SILENT) -> dict[
     Returns:
         What there is now: `archive` (its address), `logs`, `missing` (the nodes without a log), `files`,
         `events`, `log_bytes`, `archive_bytes`.
-
-    Raises:
-        LogError: As for `reporter.archive.write.archive`.
     """
     from loadgen.sessions.files.run_folder import folder_of, require_log
     from reporter.archive.write import archive

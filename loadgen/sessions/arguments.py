@@ -49,15 +49,7 @@ def with_values(arguments: Sequence[str]) -> list[str]:
 
 
 def with_open_file(arguments: Sequence[str], descriptor: int) -> Sequence[str]:
-    """Give the option whose file is `-` the place of an open file instead.
-
-    Args:
-        arguments: The arguments.
-        descriptor: Of the open file.
-
-    Raises:
-        UsageError: Two options name it.
-    """
+    """Give the option whose file is `-` the place of an open file instead."""
     words = [part for word in arguments for part in (word.split("=", 1) if word.endswith("=-") else [word])]
     places = [
         index

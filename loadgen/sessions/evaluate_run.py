@@ -27,13 +27,6 @@ def evaluate(
 ) -> tuple[Report, Ruleset]:
     """Evaluate a run by the rules of the command line, else by those that it was started with.
 
-    Args:
-        run: Its folder, or its log.
-        settings: The settings of the gate; `run` and `skip` override its own.
-        tokenizer: Counts tokens where the server sent no counts.
-        skip: The rules that are left out, by id or by group.
-        ruleset: The rules, in place of those of the command line.
-
     Returns:
         The report with the verdict, which is also written next to the log, and the rules.
 
@@ -70,11 +63,7 @@ def evaluate(
 
 
 def _of_rules(rules: Ruleset, skip: Sequence[str], ruleset: str | None) -> list[Path]:
-    """The baseline runs that rules name; empty where the baseline is left out.
-
-    Raises:
-        RulesetError: They do not exist; the message names the file and the key.
-    """
+    """The baseline runs that rules name; empty where the baseline is left out."""
     named = rules.baseline is not None and rules.baseline.ref
     if not named or "baseline" in skip:
         return []

@@ -13,15 +13,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def importing(option: str, extra: str) -> Iterator[None]:
-    """Name the `pip install` command for a package whose import fails.
-
-    Args:
-        option: What needs it.
-        extra: The extra of this package that brings it.
-
-    Raises:
-        UsageError: The package is not installed.
-    """
+    """Name the `pip install` command for a package whose import fails."""
     try:
         yield
     except ModuleNotFoundError as error:

@@ -144,11 +144,7 @@ def _added(subject: Subject) -> Mapping[str, Entry]:
 
 
 def require_format(subject: Subject, name: str) -> None:
-    """Make sure that a subject has a format.
-
-    Raises:
-        UsageError: The subject has no such format.
-    """
+    """Make sure that a subject has a format."""
     if format_called(name) in own_formats_of(subject):
         return
     names = formats_of(subject)
@@ -161,12 +157,6 @@ def require_format(subject: Subject, name: str) -> None:
 
 def render(subject: Subject, name: str, value: Any, **options: Any) -> str:
     """Render a value in a format.
-
-    Args:
-        subject: What the value is.
-        name: Of the format.
-        value: The value.
-        options: For the format's function, such as `width`; those that it does not take are left out.
 
     Raises:
         UsageError: The subject has no such format.

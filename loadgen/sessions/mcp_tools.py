@@ -21,9 +21,6 @@ _MOST_PAGES: Final = 100
 def tool_set_lines(server: str | None) -> Iterator[str]:
     """The file of a tool set, as YAML, with the tools that a server lists.
 
-    Args:
-        server: The URL of a server over Streamable HTTP, or the command of a server on standard input.
-
     Raises:
         UsageError: No server is named, the server has no tools, or the extra `mcp` is not installed.
         SetupError: No MCP server answers.

@@ -36,31 +36,17 @@ class Observer:
     def session(
         self, progress: SessionProgress, plan: Plan, log: Path | None
     ) -> AbstractContextManager[object]:
-        """Follow a session while the context lasts.
-
-        Args:
-            progress: Its counters, which go on counting.
-            plan: What it is to do.
-            log: Its log, which grows; None where its requests are in logs of other machines.
-        """
+        """Follow a session while the context lasts."""
         del progress, plan, log
         return nullcontext()
 
     def stoppable(self, ask: Callable[[], None]) -> None:
-        """Take what asks the session to stop: once, it drains; twice, it gives up what is in flight.
-
-        Args:
-            ask: May be called from any thread, and also when the session is over.
-        """
+        """Take what asks the session to stop: once, it drains; twice, it gives up what is in flight."""
 
     def scoring(
         self, total: int, before: int
     ) -> AbstractContextManager[Callable[[int, Mapping[str, int], float | None], None]]:
         """Follow a scoring pass while the context lasts.
-
-        Args:
-            total: The number of gradings of the pass.
-            before: Those that an earlier part of the pass has made.
 
         Returns:
             A context whose value is called with the number of gradings so far, those made now by status, and
@@ -72,9 +58,6 @@ class Observer:
     def judging(self, total: int) -> AbstractContextManager[Callable[[Tally], None]]:
         """Follow the calls of a judge while the context lasts.
 
-        Args:
-            total: The number of open inquiries.
-
         Returns:
             A context whose value is called with what was answered so far.
         """
@@ -82,22 +65,10 @@ class Observer:
         return nullcontext(lambda _tally: None)
 
     def run_begins(self, point: SeriesPoint, number: int, total: int, pause_s: float) -> None:
-        """Hear that a run of a series begins.
-
-        Args:
-            point: The run.
-            number: Its place, from 0.
-            total: The number of runs that are known so far.
-            pause_s: The pause before it, in seconds.
-        """
+        """Hear that a run of a series begins."""
 
     def run_ended(self, outcome: PointOutcome, remark: str | None) -> None:
-        """Hear that a run of a series has ended.
-
-        Args:
-            outcome: Its result.
-            remark: What to say of it beyond its figures; None for nothing in particular.
-        """
+        """Hear that a run of a series has ended."""
 
 
 SILENT: Final = Observer()

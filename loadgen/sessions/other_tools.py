@@ -50,14 +50,7 @@ class _Typed(NamedTuple):
 
 
 def require_own_options(arguments: Sequence[str]) -> None:
-    """Refuse commands and options of other tools, with what they are called here.
-
-    Args:
-        arguments: The command line, without the program.
-
-    Raises:
-        UsageError: There is one; the message has each, and the whole command where it is known.
-    """
+    """Refuse commands and options of other tools, with what they are called here."""
     if arguments and arguments[0] in COMMANDS:
         command, first, theirs, rest = None, arguments[0], "", arguments[1:]
     elif (named := _command_of(arguments)) is not None:

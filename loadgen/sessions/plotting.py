@@ -29,16 +29,7 @@ def usual_plot(runs: Sequence[Path]) -> str:
 
 
 def plots_of(runs: Sequence[Path], what: str, tag: str | None = None) -> list[Plot | NoPlot]:
-    """Make the plots of a name.
-
-    Args:
-        runs: One run, several ones to be drawn over each other, or a sweep.
-        what: A name of `reporter.plots.catalog.described`.
-        tag: A tag of the dataset, for a curve per value.
-
-    Raises:
-        UsageError: The plot does not exist, or not for these runs; the tag is unknown; a run cannot be read.
-    """
+    """Make the plots of a name."""
     from loadgen.sessions.files.series_file import is_series
     from reporter.plots.catalog import DIFFERENCES, OF_SWEEPS, SETS
 
@@ -62,11 +53,7 @@ def plots_of(runs: Sequence[Path], what: str, tag: str | None = None) -> list[Pl
 
 
 def require_plot_name(what: str) -> None:
-    """Make sure that there is a plot of this name.
-
-    Raises:
-        UsageError: No plot has this name; the message lists all.
-    """
+    """Make sure that there is a plot of this name."""
     from reporter.plots.catalog import described
     from workloads.errors import did_you_mean
 
@@ -87,11 +74,7 @@ def listed() -> str:
 
 
 def require_plot_library() -> None:
-    """Make sure that there is what plots are drawn with.
-
-    Raises:
-        UsageError: It is not installed.
-    """
+    """Make sure that there is what plots are drawn with."""
     from importlib.util import find_spec
 
     if find_spec("matplotlib") is None:
@@ -102,11 +85,7 @@ def require_plot_library() -> None:
 
 
 def picture_path(what: str, out: Path | None) -> Path:
-    """Where the picture is written, by default `WHAT.svg` in the current folder.
-
-    Raises:
-        UsageError: The file's ending is not that of a picture, or a log would be overwritten.
-    """
+    """Where the picture is written, by default `WHAT.svg` in the current folder."""
     from loadgen.sessions.files.run_folder import require_no_log
     from reporter.render.plot_picture import Picture
 
@@ -145,14 +124,7 @@ def write_picture(plots: Sequence[Plot | NoPlot], path: Path, runs: Sequence[Pat
 
 
 def plots_of_comparison(comparison: Comparison) -> list[Plot | NoPlot]:
-    """The differences of compared runs, and their distributions over each other.
-
-    Args:
-        comparison: Of runs; those of which only the report is there have no distributions.
-
-    Raises:
-        LogError: A log cannot be read.
-    """
+    """The differences of compared runs, and their distributions over each other."""
     from reporter.plots.catalog import PLOTS, SETS
     from reporter.plots.plot_value import NoPlot
     from reporter.references import has_log

@@ -26,14 +26,6 @@ def prompt_lines(task: str | None, data: Path | None) -> Iterator[str]:
     A line has the question's `id`, its `prompt` (the last text of the user, by which a replies file of
     `loadgen mock` finds it), the `messages` of its first turn, its `tools` and `tags` if any, and the later
     turns of a conversation as `follow_ups`.
-
-    Args:
-        task: The benchmark with its options, or a file of the user's data.
-        data: A folder with its data; None fetches it.
-
-    Raises:
-        UsageError: No benchmark is named.
-        WorkloadError: The benchmark does not exist, or its data cannot be read.
     """
     import orjson
 

@@ -73,9 +73,6 @@ def listed(folder: Path) -> list[Listed]:
     """The runs and the series in a folder, and the runs of its series, by start time.
 
     Reports are read where they exist; of a log without one, only the first rows.
-
-    Raises:
-        UsageError: The folder does not exist.
     """
     if not folder.is_dir():
         raise UsageError(f"{folder}: no such folder; name the one with your runs: loadgen list runs DIR")

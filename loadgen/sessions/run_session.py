@@ -25,13 +25,7 @@ if TYPE_CHECKING:
 def run(
     settings: PerfSettings, prices: PriceTable | None = None, observer: Observer = SILENT
 ) -> tuple[Report, Path]:
-    """Run a session and report the run with a verdict; `report.json` is in the run's folder.
-
-    Args:
-        settings: The settings.
-        prices: The prices of tokens, for the cost in the report.
-        observer: Gets the progress.
-    """
+    """Run a session and report the run with a verdict; `report.json` is in the run's folder."""
     if settings.output.output is not None:
         service("require_results_file")(settings.output.output)
     if settings.prompts.reset_cache:
@@ -125,13 +119,6 @@ def reported(
     observer: Observer = SILENT,
 ) -> Report:
     """Report the log, incomplete after a failure, by the rules in the log.
-
-    Args:
-        folder: The run's folder.
-        broken: The error that broke its log, if any.
-        settings: Its settings, which may choose percentiles and a tokenizer.
-        prices: The prices of tokens, for the cost in the report.
-        observer: Gets a note of the error that broke the log, or of an interrupt.
 
     Raises:
         WriterError: It broke, and cannot be read.

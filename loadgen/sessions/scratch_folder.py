@@ -15,11 +15,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def scratch_folder(prefix: str) -> Iterator[Path]:
-    """A folder for a while that no interrupt leaves behind, also while it is made or removed.
-
-    Args:
-        prefix: What its name begins with.
-    """
+    """A folder for a while that no interrupt leaves behind, also while it is made or removed."""
     with deferred():
         folder = TemporaryDirectory(prefix=prefix)
     try:

@@ -49,11 +49,7 @@ def conceal() -> str | None:
 
 
 def lines(option: str, value: str) -> list[str]:
-    """The value of an option or, for `@FILE`, the lines of that file that are not blank.
-
-    Raises:
-        UsageError: The file cannot be read, is longer than a secret can be, or has nothing in it.
-    """
+    """The value of an option or, for `@FILE`, the lines of that file that are not blank."""
     from pathlib import Path
 
     from loadgen.sessions.errors import UsageError

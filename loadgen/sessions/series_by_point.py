@@ -22,11 +22,7 @@ if TYPE_CHECKING:
 
 
 def points_of_series(settings: CompareSettings) -> list[Mapping[str, Path]]:
-    """The points of each series that is to be compared: the names of those that have begun, and their runs.
-
-    Raises:
-        UsageError: There are runs among the series, or another number of series than one or two.
-    """
+    """The names of the begun points of each compared series, with the runs."""
     named = [*map(Path, settings.baseline), *settings.runs]
     if not all(map(files.is_series, named)):
         raise UsageError("a series is compared with a series: name two sweeps or suites, or runs of them")
@@ -41,16 +37,7 @@ def points_of_series(settings: CompareSettings) -> list[Mapping[str, Path]]:
 def compare_points(
     settings: CompareSettings, reference: Mapping[str, Path], changed: Mapping[str, Path]
 ) -> SeriesComparison:
-    """Compare each point of a series with the point of the same name of the reference.
-
-    Args:
-        settings: How runs are compared.
-        reference: The runs of a series, by the names of their points.
-        changed: Those of the other series.
-
-    Raises:
-        UsageError: No point is in both, or a picture was asked for, which is of runs.
-    """
+    """Compare each point of a series with the point of the same name of the reference."""
     if settings.plot is not None:
         raise UsageError("--plot: of two series, compare one pair of runs at a time")
     pairs = {name: (run, changed[name]) for name, run in reference.items() if name in changed}

@@ -21,15 +21,7 @@ UNFINISHED: Final = frozenset({"interrupted", "cut_off"})
 
 @dataclass(frozen=True, slots=True)
 class PointOutcome:
-    """A point that has been run.
-
-    Attributes:
-        number: Its place in the series, from 0.
-        point: The point.
-        folder: The folder of its log.
-        report: Its report, with the verdict.
-        exit_code: The exit code of `exit_code_of`.
-    """
+    """A point that has been run."""
 
     number: int
     point: SeriesPoint
@@ -40,12 +32,7 @@ class PointOutcome:
 
 @dataclass(frozen=True, slots=True)
 class SeriesResult:
-    """A series that has ended, or was interrupted.
-
-    Attributes:
-        outcomes: One per complete point, in order.
-        interrupted: Whether it was interrupted.
-    """
+    """A series that has ended, or was interrupted."""
 
     outcomes: tuple[PointOutcome, ...]
     interrupted: bool

@@ -44,11 +44,7 @@ def ask(named: Sequence[Path], sql: str) -> QueryResult:
 
 
 def findings_asked(run: Path, sql: str) -> Sequence[Finding] | None:
-    """The findings of a run's report, if a query is about them.
-
-    Raises:
-        LogError: The log cannot be read.
-    """
+    """The findings of a run's report, if a query is about them."""
     if not re.search(r"\bfindings\b", sql, re.IGNORECASE):
         return None
     from reporter import MetricsReporter

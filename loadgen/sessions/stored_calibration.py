@@ -56,14 +56,7 @@ def saved() -> Calibration | None:
 
 
 def warn_beyond(plan: Plan, put: Callable[[Event], object], at_ns: int, observer: Observer = SILENT) -> None:
-    """Warn of a plan that exceeds the capacity of this machine, in the log and to the observer.
-
-    Args:
-        plan: The plan.
-        put: Takes the finding for the log.
-        at_ns: The time, CLOCK_MONOTONIC.
-        observer: Gets the warning.
-    """
+    """Warn of a plan that exceeds the capacity of this machine, in the log and to the observer."""
     if (calibration := saved()) is None:
         return
     from loadgen.sessions.capacity import exceeds

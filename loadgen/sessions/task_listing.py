@@ -42,11 +42,7 @@ def usable() -> list[Workload]:
 
 
 def table(data: Path | None = None) -> str:
-    """Every benchmark in a line of at most 80 columns, by tier, with a legend.
-
-    Args:
-        data: A folder to look for data in; None looks in the cache.
-    """
+    """Every benchmark in a line of at most 80 columns, by tier, with a legend."""
     from workloads.needs import INPUT_TOKENS_PER_S, OUTPUT_TOKENS_PER_S, estimated_s, needs
 
     everything = sorted(usable(), key=lambda benchmark: (benchmark.tier, benchmark.name))
@@ -77,12 +73,7 @@ def table(data: Path | None = None) -> str:
 
 
 def details(workload: Workload, data: Path | None = None) -> str:
-    """The details of a benchmark, in lines of at most 80 columns.
-
-    Args:
-        workload: The benchmark.
-        data: A folder to look for its data in; None looks in the cache.
-    """
+    """The details of a benchmark, in lines of at most 80 columns."""
     from loadgen.sessions.tasks import aliases_of
     from workloads.catalog import package_of
     from workloads.needs import needs

@@ -13,12 +13,7 @@ if TYPE_CHECKING:
 
 
 def facts(workload: Workload, data: Path | None = None) -> Mapping[str, Any]:
-    """The facts of a benchmark, as JSON values.
-
-    Args:
-        workload: The benchmark.
-        data: A folder to look for its data in; None looks in the cache.
-    """
+    """The facts of a benchmark, as JSON values."""
     from workloads.catalog import package_of
     from workloads.needs import estimated_s, needs
 

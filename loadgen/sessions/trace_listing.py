@@ -69,15 +69,9 @@ _TRACE: Final = 5
 def trace_lines(run: Path) -> Iterator[str]:
     """The samples in the order in which they began, each with its steps: requests and calls of tools.
 
-    Args:
-        run: The run's folder, or its log.
-
     Yields:
         Lines with their ends: one of the sample (what it asks, how its episode ended, its score), then one of
         each step (when after the first one, its turn, who, how long it took, TTFT, tokens, and its outcome).
-
-    Raises:
-        LogError: The log is missing, damaged, or of a version that cannot be read.
     """
     with open_log(run, ("scores",)) as log:
         rows = log.execute(_TRACES)

@@ -24,9 +24,6 @@ def words_of(kind: str, name: str | None = None, data: Path | None = None) -> Ma
             `scenarios`, `tool-sets` or `views`.
         name: The only entry; None for all.
         data: Of `tool-sets`: the user's folder.
-
-    Raises:
-        UsageError: No entry has this name.
     """
     words = service("list_tool_sets")(data) if kind == "tool-sets" else _KINDS[kind]()
     if name is None:

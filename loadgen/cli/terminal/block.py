@@ -22,12 +22,7 @@ _ROWS_BELOW: Final = f"\r\x1b[1B{_REST_OF_SCREEN}\x1b[1A"
 
 
 class Block:
-    """The block; empty at first.
-
-    Args:
-        stream: The terminal.
-        color: Whether lines may be colored; by default unless NO_COLOR is set (https://no-color.org).
-    """
+    """The block; empty at first."""
 
     def __init__(self, stream: TextIO, *, color: bool | None = None) -> None:
         self._stream = stream

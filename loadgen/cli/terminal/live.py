@@ -31,14 +31,7 @@ _SOON_S: Final = 0.1
 
 
 class LiveView:
-    """The live view of a session; a context manager.
-
-    Args:
-        progress, plan: The session's counters, and how much there is to do.
-        log: The session's log; None where there is none to read.
-        quiet: Show nothing.
-        block: Whether a terminal shows the block.
-    """
+    """The live view of a session; a context manager."""
 
     def __init__(
         self,
@@ -135,16 +128,7 @@ _CLEAR: Final = "\r\x1b[2K"
 
 
 class StatusLine:
-    """The line; a context manager that leaves none behind on a terminal.
-
-    Args:
-        quiet: Show nothing.
-        rewritten: Whether a terminal's line is rewritten.
-
-    Attributes:
-        is_terminal: Whether the line is on a terminal that can rewrite it, and is to.
-        interval_s: How long a line stays before the next.
-    """
+    """The line; a context manager that leaves none behind on a terminal."""
 
     def __init__(self, *, quiet: bool = False, rewritten: bool = True) -> None:
         self.is_terminal = rewritten and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"

@@ -22,12 +22,7 @@ if TYPE_CHECKING:
 
 
 class Terminal(Observer):
-    """Writes to standard error.
-
-    Args:
-        quiet: Write notes only.
-        live: Whether a terminal shows a session as a block that is rewritten.
-    """
+    """Writes to standard error."""
 
     def __init__(self, *, quiet: bool = False, live: bool = True) -> None:
         self._quiet = quiet

@@ -41,12 +41,7 @@ class _QueryColumn(NamedTuple):
 
 
 def lines(answer: QueryResult, *, expanded: bool = False) -> Iterator[str]:
-    """All rows and columns, each row on one line, or each value on one: for a pipe or a file.
-
-    Args:
-        answer: The rows.
-        expanded: Whether every value has a line of its own.
-    """
+    """All rows and columns, each row on one line, or each value on one: for a pipe or a file."""
     columns = _columns(answer, answer.rows)
     if expanded:
         yield from _records(columns, len(answer.rows))

@@ -16,16 +16,7 @@ _WITHOUT_VALUE: Final = {Status.INFRA_ERROR: "infra errors", Status.JUDGE_PENDIN
 def scoring_line(
     total: int, done: int, now: int, graded: Mapping[str, int], mean: float | None, elapsed_s: float
 ) -> str:
-    """The share of a pass that is done, the mean score so far, the rate, and the gradings without a value.
-
-    Args:
-        total: The number of gradings of the pass.
-        done: The number of those made, by an earlier part of the pass too.
-        now: The number of those made in `elapsed_s`.
-        graded: Those by their status.
-        mean: The mean of their scores; None without any.
-        elapsed_s: The time since the beginning, in seconds.
-    """
+    """The share of a pass that is done, the mean score so far, the rate, and the gradings without a value."""
     parts = [
         f"scoring     {bar(done / total if total else 1.0)}",
         f"{done:,} of {total:,}",

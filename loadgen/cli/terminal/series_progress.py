@@ -10,14 +10,7 @@ if TYPE_CHECKING:
 
 
 def begins(point: SeriesPoint, number: int, total: int, pause_s: float) -> str:
-    """The next run, with the pause before the run.
-
-    Args:
-        point: The run.
-        number: Its place, from 0.
-        total: The number of runs that were known when the series began; a search has more.
-        pause_s: The pause, in seconds.
-    """
+    """The next run, with the pause before the run."""
     place = f"{number + 1} of {total}" if number < total else str(number + 1)
     rest = f" after a pause of {pause_s:g} s" if pause_s else ""
     return f"run {place}: {point.name}{rest}"

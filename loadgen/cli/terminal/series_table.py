@@ -24,14 +24,7 @@ _EXACT: Final = 1000
 
 
 def table(outcomes: Sequence[PointOutcome], *, width: int, color: bool = False, compact: bool = False) -> str:
-    """All points under one heading, then the scores if any, then notes.
-
-    Args:
-        outcomes: The outcomes of the points, at least one.
-        width: Columns of the page; figures that have no room are left out, the least important first.
-        color: Whether it is for a terminal that has colors.
-        compact: Only the first table, with the scores in it.
-    """
+    """All points under one heading, then the scores if any, then notes."""
     from loadgen.cli.terminal.score_table import lines as score_lines
 
     axes = list(dict.fromkeys(name for outcome in outcomes for name in outcome.point.axes))

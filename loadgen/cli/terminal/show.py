@@ -83,16 +83,7 @@ def publish_verdicts(
 
 
 def publish_series_verdicts(folder: Path, outcomes: Sequence[PointOutcome], *, quiet: bool) -> int:
-    """Write the verdicts of a completed series, including the rules over all runs.
-
-    Args:
-        folder: The folder of the series.
-        outcomes: The outcomes of its runs.
-        quiet: Print nothing.
-
-    Returns:
-        The exit code of the rules over all runs.
-    """
+    """Write the verdicts of a completed series, including the rules over all runs."""
     from loadgen.sessions.series.sweep_evidence import verdicts_of
 
     verdicts = verdicts_of(outcomes)

@@ -71,19 +71,7 @@ def climb(
     attempts: int,
     take: Callable[[int], Step],
 ) -> Iterator[ClimbStep]:
-    """Take steps until the greatest load that holds is known.
-
-    Args:
-        work: Of what the loads are.
-        ladder: Chooses the loads.
-        within_ms: How far a reported time may be from the true one.
-        attempts: How many times a load is tried before it counts as one that does not hold: any machine has
-            disturbances.
-        take: Takes the step of a load.
-
-    Yields:
-        Each step as soon as it has ended.
-    """
+    """Take steps until the greatest load that holds is known."""
     held: set[int] = set()
     failed: set[int] = set()
     while (load := ladder.next_load(held, failed)) is not None:

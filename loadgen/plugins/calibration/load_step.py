@@ -53,14 +53,7 @@ STREAMS: Final = Work("streams", at_once=True, ttft_ms=50.0, gap_ms=10.0, tokens
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The result of one load.
-
-    Attributes:
-        load: How much of the work was put on.
-        times: The reported and the true times, once it had settled.
-        late: How late the mock endpoint was with its tokens.
-        faults: Why the run does not represent the server, in sentences; empty if it does.
-    """
+    """The result of one load."""
 
     load: int
     times: ComparedTimes
@@ -83,11 +76,6 @@ def limit(step: Step, work: Work, within_ms: float) -> CapacityLimit | None:
     A mock endpoint that is late by more than the time between its tokens does not serve the load that it
     should. Where it is late by more than the errors may be, the machine is too slow for it, and an error does
     not count as the client's: "at least" is then true in any case.
-
-    Args:
-        step: The result of the load.
-        work: The kind of work.
-        within_ms: How far a reported time may be from the true one.
     """
     late_ms = step.late.p99 if step.late is not None else 0.0
     late = f"the mock endpoint was {late_ms:.1f} ms late at p99"
@@ -110,12 +98,6 @@ def limit(step: Step, work: Work, within_ms: float) -> CapacityLimit | None:
 
 def take(work: Work, load: int, seconds: float, **settings: Any) -> Step:
     """Put a load on a mock endpoint for some seconds.
-
-    Args:
-        work: The kind of work.
-        load: The load, in the unit of the work.
-        seconds: How long it is measured, once it has settled; longer where that is time for few requests.
-        **settings: Further fields of `PerfSettings`.
 
     Raises:
         KeyboardInterrupt: The user interrupted it.

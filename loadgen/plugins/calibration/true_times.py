@@ -154,13 +154,7 @@ def true_gaps_ms(truth: Truth) -> Iterable[float]:
 
 
 def lateness(truth: Iterable[Truth], ttft_ms: float, gap_ms: float) -> MedianAndP99 | None:
-    """The lateness of a mock endpoint of constant pace, as a check of the mock.
-
-    Args:
-        truth: Its true times.
-        ttft_ms: The time to first token that it was set to.
-        gap_ms: The time between tokens that it was set to, one token per chunk.
-    """
+    """The lateness of a mock endpoint of constant pace, as a check of the mock."""
     return spread(
         [
             (sent_ns - request.received_ns - request.queued_ns) / _NS_PER_MS - ttft_ms - number * gap_ms

@@ -34,11 +34,7 @@ _POLICY: Final = (
 
 
 class Access:
-    """Lets in who has the token.
-
-    Attributes:
-        token: The secret, new at every start.
-    """
+    """Lets in who has the token."""
 
     def __init__(self) -> None:
         self.token = secrets.token_urlsafe(32)

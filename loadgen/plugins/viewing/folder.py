@@ -16,14 +16,7 @@ Identity = tuple[tuple[int, int], ...]
 
 
 class ViewedFolder:
-    """The runs below a folder.
-
-    Args:
-        top: The folder.
-
-    Raises:
-        UsageError: It does not exist.
-    """
+    """The runs below a folder."""
 
     def __init__(self, top: Path) -> None:
         if not top.is_dir():
@@ -35,14 +28,7 @@ class ViewedFolder:
         return listed(self.top)[::-1]
 
     def run(self, name: str) -> Path:
-        """The folder of a run.
-
-        Args:
-            name: Its path below the folder, as `Listed.folder` has it.
-
-        Raises:
-            UsageError: The folder has no such run.
-        """
+        """The folder of a run."""
         try:
             folder = (self.top / name).resolve()
             if folder.is_relative_to(self.top) and has_log(folder):

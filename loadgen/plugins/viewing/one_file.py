@@ -16,15 +16,7 @@ _HTML = "html"
 
 
 def report_page(run: Path, name: str) -> str:
-    """The report of a run, computed from its log; no file is written.
-
-    Args:
-        run: The folder of the run.
-        name: What the page calls it.
-
-    Raises:
-        LogError: The log cannot be read.
-    """
+    """The report of a run, computed from its log; no file is written."""
     from loadgen.sessions.run.repeat import repeat_command
     from loadgen.sessions.run.report_of_log import opened_report
     from reporter.contents.run_contents import run_contents
@@ -36,15 +28,7 @@ def report_page(run: Path, name: str) -> str:
 
 
 def series_page(folder: Path, where: str) -> str:
-    """The runs of a series that have ended, with links to their reports, and the result of the series.
-
-    Args:
-        folder: The folder of the series.
-        where: The address of its page, below which those of its runs are.
-
-    Raises:
-        UsageError: No run has ended yet.
-    """
+    """The runs of a series that have ended, with links to their reports, and the result of the series."""
     from loadgen.sessions.files.series_file import read
     from loadgen.sessions.series.outcomes_so_far import ended_so_far
     from loadgen.sessions.series.overview import overview
@@ -56,12 +40,7 @@ def series_page(folder: Path, where: str) -> str:
 
 
 def comparison_page(runs: Sequence[Path]) -> str:
-    """Runs compared with the first one of them.
-
-    Raises:
-        UsageError: They have no figure in common.
-        LogError: A log cannot be read.
-    """
+    """Runs compared with the first one of them."""
     from loadgen.sessions.compare_runs import compare_runs
     from loadgen.sessions.plotting import plots_of_comparison
     from loadgen.sessions.settings.compare import CompareSettings

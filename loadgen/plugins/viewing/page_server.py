@@ -24,11 +24,6 @@ if TYPE_CHECKING:
 def view(top: Path, port: int, listening: Callable[[str], None]) -> None:
     """Serve the pages of a folder until SIGINT or SIGTERM.
 
-    Args:
-        top: The folder with the runs.
-        port: Where to listen on 127.0.0.1; 0 takes a free port.
-        listening: Called once with the address to open.
-
     Raises:
         UsageError: The folder does not exist.
         SetupError: The port cannot be had.

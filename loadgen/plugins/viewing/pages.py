@@ -42,11 +42,7 @@ _LEAST_SIDES: Final = 2
 
 
 class Pages:
-    """Answers the requests of a browser.
-
-    Args:
-        folder: The runs.
-    """
+    """Answers the requests of a browser."""
 
     def __init__(self, folder: ViewedFolder) -> None:
         from jinja2 import Environment, PackageLoader

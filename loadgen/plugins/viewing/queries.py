@@ -25,10 +25,6 @@ LONGEST: Final = 10_000
 def first_rows(run: Path, sql: str) -> QueryResult:
     """Ask a log for at most `MOST_ROWS` rows and one, which says that there are more.
 
-    Args:
-        run: The folder of a run.
-        sql: A SELECT over the views of docs/sql.md.
-
     Raises:
         QueryError: The SQL is wrong, or takes more than `MOST_SECONDS`.
         LogError: The log cannot be read.

@@ -23,15 +23,7 @@ class ViewColumn:
 
 @dataclass(frozen=True, slots=True)
 class ViewCell:
-    """A cell.
-
-    Attributes:
-        text: As it is shown.
-        value: As it is sorted by; empty sorts last.
-        is_figure: Whether it is aligned to the right.
-        link: Where it leads to.
-        tone: `good`, `bad`, `doubt`, or nothing.
-    """
+    """A cell."""
 
     text: str
     value: str

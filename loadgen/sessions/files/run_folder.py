@@ -43,15 +43,7 @@ def new_run_folder(out: Path | None, model: str) -> Path:
 
 
 def require_empty(out: Path, name: str) -> None:
-    """Refuse to write a run into a folder of other things, which would hide other runs in it.
-
-    Args:
-        out: The folder that was named.
-        name: A name for a folder of the run's own in it.
-
-    Raises:
-        UsageError: The path is a file, or the folder is not empty.
-    """
+    """Refuse to write a run into a folder of other things, which would hide other runs in it."""
     if out.exists() and not out.is_dir():
         raise UsageError(
             f"--out {out}: a file, not a folder; type --out {shlex.quote(str(out.parent / name))}"
@@ -73,15 +65,7 @@ def folder_of(run: Path) -> Path:
 
 
 def require_log(run: Path, remedy: str) -> None:
-    """Refuse a run that is only an archive, where the log must be writable.
-
-    Args:
-        run: The run's folder, or the place of an archive.
-        remedy: What to do, for the message.
-
-    Raises:
-        UsageError: It is.
-    """
+    """Refuse a run that is only an archive, where the log must be writable."""
     if log_path(run).exists():
         return
     from reporter.log.storage_place import archive_of
@@ -99,11 +83,7 @@ def still_running(run: Path) -> BeingWrittenError:
 
 
 def require_distinct(runs: Iterable[Path]) -> None:
-    """Refuse a run named twice: a run does not differ from itself.
-
-    Raises:
-        UsageError: One is named twice.
-    """
+    """Refuse a run named twice: a run does not differ from itself."""
     seen: dict[Path, Path] = {}
     for run in runs:
         place = run.resolve()
@@ -114,11 +94,7 @@ def require_distinct(runs: Iterable[Path]) -> None:
 
 
 def require_no_log(option: str, path: Path | None) -> None:
-    """Refuse to overwrite a log, which cannot be restored.
-
-    Raises:
-        UsageError: An option would overwrite one.
-    """
+    """Refuse to overwrite a log, which cannot be restored."""
     if path is None or not path.is_file():
         return
     with path.open("rb") as file:
@@ -172,12 +148,7 @@ def _names(folder: Path) -> Iterator[Path]:
 
 
 def _make(folder: Path) -> None:
-    """Make a missing folder, with a missing parent.
-
-    Raises:
-        FileExistsError: It is there.
-        OSError: It cannot be made.
-    """
+    """Make a missing folder, with a missing parent."""
     for attempt in range(_ATTEMPTS):
         if not folder.parent.exists():
             with suppress(FileExistsError):

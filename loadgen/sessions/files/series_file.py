@@ -96,11 +96,7 @@ def is_series(path: Path) -> bool:
 
 
 def require_run(path: Path) -> None:
-    """Make sure that a path is a run, and not a series.
-
-    Raises:
-        UsageError: It is a series; the message names its runs.
-    """
+    """Make sure that a path is a run, and not a series."""
     if not is_series(path):
         return
     folder = path if path.is_dir() else path.parent
@@ -113,11 +109,7 @@ def require_run(path: Path) -> None:
 
 
 def runs_in(path: Path) -> dict[str, Path]:
-    """The started runs of a series, by folder name.
-
-    Raises:
-        UsageError: No run has started yet.
-    """
+    """The started runs of a series, by folder name."""
     folder = path if path.is_dir() else path.parent
     series = read(folder)
     places = (folder_of(folder, series, number) for number in range(len(series.points)))
@@ -128,11 +120,7 @@ def runs_in(path: Path) -> dict[str, Path]:
 
 
 def read(folder: Path) -> Series:
-    """Read the definition of a series.
-
-    Raises:
-        UsageError: It is not a series, or another version of this program wrote it.
-    """
+    """Read the definition of a series."""
     import orjson
 
     path = folder / SERIES

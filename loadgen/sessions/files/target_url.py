@@ -12,28 +12,12 @@ AUTHORIZATION: Final = "LOADGEN_PUSH_AUTHORIZATION"
 
 
 def gateway_url(url: str) -> str:
-    """A Pushgateway's URL, checked.
-
-    Raises:
-        UsageError: It cannot be used.
-    """
+    """A Pushgateway's URL, checked."""
     return base_url("--push-gateway", url, f"the header Authorization goes into {AUTHORIZATION}")
 
 
 def base_url(option: str, url: str, secrets: str) -> str:
-    """Check a URL; no message repeats a possible secret.
-
-    Args:
-        option: The option that gives it, for messages.
-        url: The URL.
-        secrets: Where secrets are given instead.
-
-    Returns:
-        It, without a slash at its end.
-
-    Raises:
-        UsageError: It is not an HTTP URL, or has a user, a password or a query.
-    """
+    """Check a URL; no message repeats a possible secret."""
     if "@" in url or "?" in url:
         raise UsageError(f"{option}: leave user, password and query out of the URL; {secrets}")
     try:

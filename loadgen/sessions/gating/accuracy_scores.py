@@ -34,9 +34,6 @@ def accuracy_of_points(source: Path | None, names: Sequence[str]) -> Mapping[str
     Args:
         source: The value of --accuracy: a file with `points`, or the scores of all of them.
         names: The points; a file may leave out the blanks in their names.
-
-    Raises:
-        UsageError: The file has no such point, or values that are not paths.
     """
     if source is None or source.is_dir():
         return dict.fromkeys(names, source)
@@ -60,14 +57,7 @@ def _packed(name: str) -> str:
 
 
 def scores_of(source: Path | None) -> Mapping[str, Accuracy]:
-    """The accuracies that a file has, by their names; nothing without a file.
-
-    Args:
-        source: The folder of a run, or a file.
-
-    Raises:
-        UsageError: It cannot be read, has no scores, or has an invalid one.
-    """
+    """The accuracies that a file has, by their names; nothing without a file."""
     if source is None:
         return {}
     path = source / REPORT if source.is_dir() else source

@@ -26,9 +26,6 @@ def audits_in(folder: Path | None) -> Mapping[str, Mapping[str, Any]]:
 
     Args:
         folder: The folder of the audits, or one that has them in `audit`.
-
-    Raises:
-        UsageError: It is not a folder, holds no audit, or a file in it is not an audit.
     """
     if folder is None:
         return {}

@@ -32,9 +32,6 @@ def power_of(option: str | None, *, series: bool = False) -> PowerReading | None
     Args:
         option: `SOURCE:WATTS`.
         series: Whether it is for several runs: a measured figure belongs to one.
-
-    Raises:
-        UsageError: It does not name a source and a power.
     """
     if option is None:
         return None

@@ -73,12 +73,7 @@ def placed(reference: str, folder: Path) -> str:
 
 
 def require_known(rules: Ruleset | None, skip: Sequence[str]) -> None:
-    """Refuse a rule in `--skip` that does not exist, before anything is measured.
-
-    Raises:
-        UsageError: No rules are given.
-        RulesetError: The rule or group is not among them.
-    """
+    """Refuse a rule in `--skip` that does not exist, before anything is measured."""
     if not skip:
         return
     if rules is None:

@@ -19,12 +19,7 @@ if TYPE_CHECKING:
 
 
 def tasks_of(settings: TaskSettings, tags: Sequence[str]) -> list[Task]:
-    """The benchmarks of settings, with options.
-
-    Raises:
-        TaskError: A benchmark, or an option of it, does not exist.
-        UsageError: `--map` cannot be read.
-    """
+    """The benchmarks of settings, with options."""
     from workloads.task import parse
 
     columns = _columns(settings.columns)
@@ -32,12 +27,7 @@ def tasks_of(settings: TaskSettings, tags: Sequence[str]) -> list[Task]:
 
 
 def placed_task(text: str, folder: Path) -> str:
-    """The task, with an absolute path for a file.
-
-    Args:
-        text: The task as the user wrote it.
-        folder: The folder that a relative path starts from.
-    """
+    """The task, with an absolute path for a file."""
     from workloads.own_data import is_own
 
     return str(folder / Path(text).expanduser()) if is_own(text) else text
@@ -61,17 +51,7 @@ def _columns(options: Sequence[str]) -> dict[str, str]:
 def benchmark_questions(
     tasks: TaskSettings, tags: Sequence[str], generation: GenerationSettings, seed: int
 ) -> Dataset:
-    """The questions of benchmarks.
-
-    Args:
-        tasks: The benchmarks, and what part of them is asked.
-        tags: Columns of files to break results down by.
-        generation: Its limit of tokens and its temperature override the benchmarks' own.
-        seed: What `--samples` are drawn with.
-
-    Raises:
-        WorkloadError: What is wrong, and where.
-    """
+    """The questions of benchmarks."""
     from workloads.benchmark import dataset
 
     return dataset(
@@ -94,13 +74,7 @@ def temperature_of(dataset: Dataset) -> float | None:
 
 
 def question_events(dataset: Dataset, logged: Container[int], at_ns: int) -> Iterator[Event]:
-    """The events of questions, by which answers can be scored without the dataset.
-
-    Args:
-        dataset: The questions.
-        logged: The numbers of those that the log already has.
-        at_ns: The time, CLOCK_MONOTONIC.
-    """
+    """The events of questions, by which answers can be scored without the dataset."""
     for text, index in _numbered(dataset.tasks):
         if index in logged:
             continue

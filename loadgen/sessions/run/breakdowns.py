@@ -13,11 +13,7 @@ if TYPE_CHECKING:
 
 
 def score_groups(made: Report) -> Sequence[str]:
-    """The categories by which the benchmarks of a run break scores down.
-
-    Raises:
-        UsageError: The run has no benchmark with categories.
-    """
+    """The categories by which the benchmarks of a run break scores down."""
     tags = [tag for score in made.accuracy for tag in score.groups]
     if not tags:
         raise UsageError(

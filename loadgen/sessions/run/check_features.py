@@ -35,15 +35,7 @@ _OPENAI: Final = ("chat", "completions", "responses", "messages")
 async def feature_checks(
     protocol: str, transport: Transport, codec: Codec, generation: Generation, probe: Probe
 ) -> AsyncIterator[CheckLine]:
-    """Check an endpoint that has answered.
-
-    Args:
-        protocol: The name of its protocol.
-        transport: Carries the requests.
-        codec: The protocol.
-        generation: The settings of requests.
-        probe: The answer.
-    """
+    """Check an endpoint that has answered."""
     entry = protocol_entry(protocol)
     if entry.seed:
         parameters = dict(_PARAMETERS)

@@ -21,16 +21,7 @@ if TYPE_CHECKING:
 
 
 def replayed_requests(run: Path, part: TracePart) -> Dataset:
-    """The measured requests of a run, of any outcome; conversations keep their starting times.
-
-    Args:
-        run: Its folder or its log.
-        part: The part of it to use.
-
-    Raises:
-        UsageError: It measured nothing, or a text is not in its log.
-        LogError: It is not a run.
-    """
+    """The measured requests of a run, of any outcome; conversations keep their starting times."""
     begun: list[MeasuredRequest] = []
     later: dict[str, list[MeasuredRequest]] = defaultdict(list)
     is_whole = True

@@ -30,11 +30,6 @@ is distinguished from a silent one."""
 async def require_ready(plan: Plan, transport_name: str, target: Endpoint) -> None:
     """Check an endpoint; a slow one is assumed to be ready.
 
-    Args:
-        plan: The session's.
-        transport_name: The client's transport.
-        target: The endpoint.
-
     Raises:
         UnreachableError, RejectedError: It is not ready.
     """
@@ -71,11 +66,6 @@ def require_descriptors(prepared: Prepared, limit: int, nodes: int = 1) -> None:
     """Check that a process may open a connection for each request in flight.
 
     Each of several endpoints may get this many connections, because they are kept.
-
-    Args:
-        prepared: The session.
-        limit: How many files a process may open.
-        nodes: On how many machines.
 
     Raises:
         SetupError: It may not open as many.

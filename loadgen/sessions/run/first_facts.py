@@ -50,12 +50,7 @@ async def put_first_facts(prepared: Prepared, recorder: EventRecorder, clock: Cl
 
 
 def dataset_findings(dataset: Dataset, at_ns: int) -> Iterator[Event]:
-    """The findings on questions that differ from the request.
-
-    Args:
-        dataset: The questions.
-        at_ns: The time, CLOCK_MONOTONIC.
-    """
+    """The findings on questions that differ from the request."""
     lengths, trace = dataset.facts.get("lengths") or {}, dataset.facts.get("trace") or {}
     if lengths.get("by") == "words":
         yield _finding(

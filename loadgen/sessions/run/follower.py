@@ -30,13 +30,7 @@ CPU_SHARE: Final = 0.05
 
 
 class Follower:
-    """Evaluates the targets of a run on the growing log.
-
-    Args:
-        log: The log.
-        watched: The targets that can be lost.
-        planned: The most requests that are measured; None if only time ends the run.
-    """
+    """Evaluates the targets of a run on the growing log."""
 
     def __init__(self, log: GrowingLog, watched: Collection[TargetWatch], planned: int | None) -> None:
         self._log = log
@@ -64,12 +58,7 @@ def metrics_of(watched: Collection[TargetWatch]) -> frozenset[str]:
 
 
 def watches(rules: Ruleset, skipped: Collection[str] = ()) -> list[TargetWatch]:
-    """One watch for each target that can fail a run and be lost before the end.
-
-    Args:
-        rules: The rules of the run.
-        skipped: Ids and groups of rules that are left out.
-    """
+    """One watch for each target that can fail a run and be lost before the end."""
     from reporter.live.growing_log import followed_metrics
     from rulesets.early_failure import TargetWatch, can_be_lost
     from rulesets.evaluators.targets import group_of

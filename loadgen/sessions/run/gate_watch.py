@@ -30,11 +30,7 @@ GRACE_S: Final = 1.0
 
 
 def require_watchable(prepared: Prepared) -> None:
-    """Check that a run has a rule that can abort the run.
-
-    Raises:
-        UsageError: No rules are given, or none that can be lost before the end.
-    """
+    """Check that a run has a rule that can abort the run."""
     perf, rules = prepared.perf, prepared.rules
     if not perf.verdict.abort_on_fail:
         return

@@ -28,11 +28,7 @@ _LOOKED_AT: Final = 1000
 
 
 def load_of(settings: LoadSettings) -> Load:
-    """The load that settings describe.
-
-    Raises:
-        UsageError: An option, or a stage of a file, cannot be used; which, and why.
-    """
+    """The load that settings describe."""
     think, limit = _think(settings.think), settings.max_concurrency
     if settings.offline:
         return Offline(limit)
@@ -49,11 +45,6 @@ def duration_of(settings: LoadSettings, repeats: int | None, load: Load) -> floa
     """The duration in seconds: as given, or as long as the rate changes; None where a count ends the run.
 
     Stages always end, with or without a count; a ramp with a count continues at its last rate.
-
-    Args:
-        settings: The options of the load.
-        repeats: `--repeats` of a benchmark; None where it was not given.
-        load: The load.
     """
     rate = load.rate
     if settings.duration is not None or rate is None:
@@ -68,11 +59,7 @@ def duration_of(settings: LoadSettings, repeats: int | None, load: Load) -> floa
 
 
 def warmup_of(settings: LoadSettings) -> tuple[int, float | None]:
-    """The warm-up: a number of requests, or 0 and a time in seconds.
-
-    Raises:
-        UsageError: `--warmup` is neither a number nor a time.
-    """
+    """The warm-up: a number of requests, or 0 and a time in seconds."""
     text = settings.warmup.strip()
     if re.fullmatch(r"-?[0-9]{1,20}", text):
         return int(text), None
@@ -89,17 +76,8 @@ def counts_of(
     Without a count and a duration, each sample is sent once; of synthetic ones, 100. A trace is always sent
     once.
 
-    Args:
-        settings: The options of the load.
-        repeats: `--repeats` of a benchmark; None where it was not given.
-        dataset: The prompts.
-        duration_s: The duration; see `duration_of`.
-
     Returns:
         Requests and conversations, of which one at least is None.
-
-    Raises:
-        UsageError: An option does not go with the dataset; what to give instead.
     """
     _require_fit(settings, dataset)
     count = settings.sessions if settings.requests is None else settings.requests

@@ -50,13 +50,7 @@ _LUCK: Final = 4.0
 
 
 def warn_of(prepared: Prepared, observer: Observer, name: str = "") -> None:
-    """Warn, a line each, why the run will be invalid, and of rules that it cannot pass by itself.
-
-    Args:
-        prepared: The run.
-        observer: Gets the warnings.
-        name: The run's name, where it is one of several.
-    """
+    """Warn, a line each, why the run will be invalid, and of rules that it cannot pass by itself."""
     rules, skip = prepared.rules, set(prepared.perf.verdict.skip)
     before = f"warning: {name}: " if name else "warning: "
     if warning := cut_backlog(prepared.plan, rules):
@@ -74,12 +68,7 @@ def warn_of(prepared: Prepared, observer: Observer, name: str = "") -> None:
 
 
 def lacking(rules: Ruleset, skip: Collection[str]) -> Iterator[str]:
-    """The rules that a run cannot pass by itself, because they need inputs that only a gate takes.
-
-    Args:
-        rules: The rules of the run.
-        skip: The rules that are left out, by id or by group.
-    """
+    """The rules that a run cannot pass by itself, because they need inputs that only a gate takes."""
     from rulesets.evaluation import rules_of
 
     needing = [
@@ -103,13 +92,7 @@ def lacking(rules: Ruleset, skip: Collection[str]) -> Iterator[str]:
 
 
 def foreseen(plan: Plan, settings: Mapping[str, Any], rules: Ruleset) -> Iterator[VerdictRow]:
-    """The rules that a run of a plan will break, whatever the endpoint does.
-
-    Args:
-        plan: The plan.
-        settings: The settings that the log will have.
-        rules: The rules of the run.
-    """
+    """The rules that a run of a plan will break, whatever the endpoint does."""
     from reporter.log.run_head import generation
     from rulesets.evaluation import rules_of
 
@@ -160,12 +143,7 @@ def _longest_s(plan: Plan) -> float | None:
 
 
 def cut_backlog(plan: Plan, rules: Ruleset | None) -> str | None:
-    """Warn of a limit on each request that ends inside an offline run; None where no such limit is known.
-
-    Args:
-        plan: The plan.
-        rules: The rules of the run; they may demand a duration.
-    """
+    """Warn of a limit on each request that ends inside an offline run; None where no such limit is known."""
     if not isinstance(plan.load, Offline):
         return None
     # Other loads start without these modules of the reporter.
@@ -192,13 +170,7 @@ def cut_backlog(plan: Plan, rules: Ruleset | None) -> str | None:
 
 
 def without_score(rules: Ruleset, accuracy: Mapping[str, Any], skip: Collection[str]) -> Iterator[str]:
-    """The rules that need a score that no task of the run has, a sentence each.
-
-    Args:
-        rules: The rules of the run.
-        accuracy: The facts on benchmarks in its log.
-        skip: The rules that are left out, by id or by group.
-    """
+    """The rules that need a score that no task of the run has, a sentence each."""
     from rulesets.quantity import SCORES
     from rulesets.scores import named
 

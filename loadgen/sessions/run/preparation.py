@@ -232,11 +232,7 @@ def _with_text_seed(settings: PerfSettings) -> PerfSettings:
 
 
 def with_model(settings: PerfSettings, target: Endpoint) -> PerfSettings:
-    """Name the model: where none is named, the only one that the endpoint lists.
-
-    Raises:
-        UsageError: None is named, and the endpoint does not list exactly one.
-    """
+    """Name the model: where none is named, the only one that the endpoint lists."""
     if settings.endpoint.model:
         return settings
     from loadgen.sessions.run.served_model import served_model
@@ -282,13 +278,7 @@ def _trace_context(targets: Sequence[Endpoint], *, is_wanted: bool) -> bool:
 
 
 def workers_of(workers: int | None, load: Load, requests: int | None) -> int:
-    """The number of worker processes: as given, else by the load.
-
-    Args:
-        workers: `--workers`; None where it was not given.
-        load: The load.
-        requests: Their number, if known; see `Plan.count`.
-    """
+    """The number of worker processes: as given, else by the load."""
     limit = load.limit
     if workers is None:
         workers = workers_for(load, requests, usable_cpus())
@@ -301,11 +291,7 @@ def workers_of(workers: int | None, load: Load, requests: int | None) -> int:
 
 
 def targets_of(settings: EndpointSettings, *, keep_alive: bool = True) -> tuple[Endpoint, ...]:
-    """The endpoints that settings name, one at least.
-
-    Raises:
-        UsageError, EndpointError: A URL or a header cannot be used.
-    """
+    """The endpoints that settings name, one at least."""
     rooted, headers = protocol_entry(settings.protocol).rooted, headers_of(settings)
     urls = map(_url, settings.urls)
     targets = [
@@ -330,11 +316,7 @@ def _url(named: str) -> str:
 def _around_trace(
     dataset: Dataset, load: Load, warmup: int, warmup_s: float | None
 ) -> tuple[int, float | None, int | None]:
-    """The warm-up of a trace consists of the first requests: the warm-up's extent, and the remaining number.
-
-    Raises:
-        UsageError: No request would be left to measure.
-    """
+    """The extent of a trace's warm-up, which consists of the first requests, and the remaining number."""
     offsets_ns = dataset.offsets_ns
     if offsets_ns is None:
         return warmup, warmup_s, None

@@ -18,15 +18,7 @@ _SECOND_NS: Final = 1e9
 def progress_line(
     progress: SessionProgress, plan: Plan, now_ns: int, width: int = PLAIN_WIDTH, score: str = ""
 ) -> str:
-    """One line: how far, how fast, how well.
-
-    Args:
-        progress: The counters.
-        plan: What there is to do.
-        now_ns: The time, CLOCK_MONOTONIC.
-        width: The most characters; the bar goes first, then what stands last.
-        score: The scores so far, in words.
-    """
+    """One line: how far, how fast, how well."""
     elapsed_s = (
         max((now_ns - progress.phase_started_ns) / _SECOND_NS, 1e-9) if progress.phase_started_ns else 0.0
     )

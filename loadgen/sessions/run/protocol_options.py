@@ -29,11 +29,7 @@ def protocol_of(settings: EndpointSettings) -> str:
 
 
 def options_of(settings: EndpointSettings) -> dict[str, Any]:
-    """The options of a protocol, with defaults, as JSON values: enough to repeat the run.
-
-    Raises:
-        UsageError: An option cannot be used; which, and why.
-    """
+    """The options of a protocol, with defaults, as JSON values: enough to repeat the run."""
     entry = protocol_entry(settings.protocol)
     if not (entry.described or entry.preset_of):
         return {}
@@ -57,9 +53,6 @@ def headers_of(settings: EndpointSettings) -> Mapping[str, str]:
     """The headers that every request carries: ours, the protocol's, and the user's, which go first.
 
     A header of ours that the user gives without a value is left out.
-
-    Raises:
-        UsageError: A header or a file of them cannot be read.
     """
     key = lines("--api-key", settings.api_key)[0] if settings.api_key else None
     codec = codec_of(protocol_of(settings), options_of(settings))

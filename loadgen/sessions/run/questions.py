@@ -34,18 +34,7 @@ def dataset_of(
     generation: GenerationSettings,
     count: int,
 ) -> Dataset:
-    """The questions that settings name.
-
-    Args:
-        tasks: The benchmarks.
-        prompts: The prompts, where there are no benchmarks.
-        load: The seed, and the trace.
-        generation: Overrides what benchmarks ask for.
-        count: The number of synthetic prompts; see `count_of`.
-
-    Raises:
-        UsageError, WorkloadError, LogError: What is wrong, and where.
-    """
+    """The questions that settings name."""
     if tasks.task:
         from loadgen.sessions.run.benchmark_questions import benchmark_questions
 
@@ -62,14 +51,7 @@ def dataset_of(
 
 
 def count_of(settings: LoadSettings, only: int | None, load: Load, duration_s: float | None) -> int:
-    """The number of synthetic prompts: enough to send none twice, as far as that is known, within bounds.
-
-    Args:
-        settings: The options of the load.
-        only: The number of the only prompt that is sent; None for all.
-        load: The load.
-        duration_s: The duration; see `loadgen.sessions.run.loads.duration_of`.
-    """
+    """The number of synthetic prompts: enough to send none twice, as far as that is known, within bounds."""
     wanted = settings.requests or settings.sessions
     if wanted is None and duration_s is not None:
         wanted = _expected(load, duration_s)
@@ -130,11 +112,7 @@ def _made_up(prompts: PromptSettings, count: int, seed: int) -> Dataset:
 
 
 def require_askable(dataset: Dataset, prompts: PromptSettings, codec: Codec, generation: Generation) -> None:
-    """Check each question with more than a text, including all follow-up turns.
-
-    Raises:
-        UsageError: A question cannot be sent; which, and why.
-    """
+    """Check each question with more than a text, including all follow-up turns."""
     answered = prompts.history == "answered"
     for sample in examples(dataset.samples):
         if generation.ignore_eos and not _bounded(sample, generation):

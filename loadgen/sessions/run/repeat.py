@@ -25,11 +25,7 @@ _COMMAND_LINE: Final = "command line"
 
 
 def commands_of_page(run: Path, form: str) -> dict[str, str]:
-    """The commands that a page shows: `command` makes the page again, `repeat` repeats the run.
-
-    Raises:
-        LogError: It is not a log that can be read.
-    """
+    """The commands that a page shows: `command` makes the page again, `repeat` repeats the run."""
     from loadgen.sessions.arguments import program
     from loadgen.sessions.errors import printable
 
@@ -38,11 +34,7 @@ def commands_of_page(run: Path, form: str) -> dict[str, str]:
 
 
 def repeat_command(log: Path) -> str:
-    """The command line that repeats a run; empty for a log of another program or command.
-
-    Raises:
-        LogError: It is not a log that can be read.
-    """
+    """The command line that repeats a run; empty for a log of another program or command."""
     from reporter.log.settings import settings
 
     return command_of(settings(log))

@@ -18,16 +18,7 @@ if TYPE_CHECKING:
 
 
 def replayed(load: LoadSettings, prompts: PromptSettings, source: Path) -> Dataset:
-    """The questions of a trace with arrival times, or those of an earlier run.
-
-    Args:
-        load: Which part of the trace is sent, and the seed of prompts that it does not have.
-        prompts: The tokenizer and the corpus of such prompts.
-        source: A trace, the folder of a run, or its log.
-
-    Raises:
-        UsageError, WorkloadError, LogError: What is wrong, and where.
-    """
+    """The questions of a trace with arrival times, or those of an earlier run."""
     if source.is_dir():
         _require_run(source)
     return _of_run(load, prompts, source) if _is_run(source) else _of_trace(load, prompts, source)

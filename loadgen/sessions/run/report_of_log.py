@@ -99,12 +99,7 @@ def opened_report(
 
 
 def started_with(log: Path) -> tuple[Ruleset | None, Sequence[str]]:
-    """The rules at the start of a run, if any, and the skipped ones.
-
-    Raises:
-        LogError: It is not a log that can be read.
-        RulesetError: The rules in it cannot be read.
-    """
+    """The rules at the start of a run, if any, and the skipped ones."""
     from reporter.json_values import members, texts
     from reporter.log.settings import settings
 

@@ -53,11 +53,7 @@ def resumable(path: Path) -> RunSoFar:
 
 
 def resumed_settings(settings: ResumeSettings, run: RunSoFar) -> PerfSettings:
-    """The settings of a run, with newly given secrets and changed options.
-
-    Raises:
-        UsageError: The prompts are not where they were, or an option does not apply to this run.
-    """
+    """The settings of a run, with newly given secrets and changed options."""
     options = {
         **run.settings["options"],
         "url": run.settings.get("urls") or [run.settings["url"]],
@@ -99,11 +95,7 @@ def _cluster_options(settings: ResumeSettings, options: Mapping[str, Any]) -> di
 
 
 def prepare_resumption(settings: ResumeSettings, run: RunSoFar) -> Prepared:
-    """Prepare the rest of a run.
-
-    Raises:
-        UsageError: An input has changed; the message says which, and what to do.
-    """
+    """Prepare the rest of a run."""
     prepared = prepare(resumed_settings(settings, run))
     logged = texts(run.settings.get("server_metrics_found"))
     # Only pages of the endpoint: a log may come from elsewhere.

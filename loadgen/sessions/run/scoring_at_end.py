@@ -19,15 +19,7 @@ if TYPE_CHECKING:
 
 
 def scoring_of(tasks: TaskSettings, cluster: ClusterSettings | None = None) -> ScoringChoices:
-    """How the answers of a session are scored.
-
-    Args:
-        tasks: The options of benchmarks.
-        cluster: Where graders run; None for this machine.
-
-    Raises:
-        UsageError: The judge's key cannot be read.
-    """
+    """How the answers of a session are scored."""
     from loadgen.sessions.settings.scoring import ScoringChoices
 
     return ScoringChoices(
@@ -46,11 +38,6 @@ def accuracy_settings(tasks: TaskSettings, passes: int | None, dataset: Dataset)
     """The log's facts on benchmarks and scoring; None without benchmarks.
 
     The scorers' requirements are checked, so that no request is wasted.
-
-    Args:
-        tasks: The options of benchmarks.
-        passes: `--passes`; None where it was not given.
-        dataset: The questions.
 
     Raises:
         TaskError: The scorer does not exist, or lacks a permission that it needs.
@@ -131,11 +118,7 @@ def _references(dataset: Dataset) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _judge_facts(judge: JudgeEndpoint | None) -> Mapping[str, Any] | None:
-    """The log's facts on a judge.
-
-    Raises:
-        UsageError: Its URL or its key cannot be used.
-    """
+    """The log's facts on a judge."""
     if judge is None:
         return None
     from loadgen.sessions.scoring.judge import judge_endpoint

@@ -34,12 +34,7 @@ def found_sensors(prepared: Prepared) -> tuple[SensorConfig, ...]:
 
 
 def declared_power(prepared: Prepared, at_ns: int) -> Iterator[Event]:
-    """The logged events of a declared power: a sensor without readings.
-
-    Args:
-        prepared: The session.
-        at_ns: When, in ns of CLOCK_MONOTONIC.
-    """
+    """The logged events of a declared power: a sensor without readings."""
     watts = prepared.perf.telemetry.declared_power
     if watts is not None:
         from recorder.payloads import SensorStarted
@@ -121,13 +116,7 @@ async def with_found_metrics(prepared: Prepared) -> Prepared:
 
 
 def has_metrics(url: str, target: Endpoint, timeout_s: float = PATIENCE_S) -> bool:
-    """Whether a page has metrics of a known server.
-
-    Args:
-        url: The page's URL.
-        target: The endpoint, with its headers.
-        timeout_s: How long the page may take.
-    """
+    """Whether a page has metrics of a known server."""
     from recorder.sensors.exposition import is_known
     from recorder.sensors.scrape import ScrapeError, ScrapeTarget, scrape
 

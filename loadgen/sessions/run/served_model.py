@@ -25,12 +25,6 @@ _SHOWN: Final = 5
 def served_model(target: Endpoint, timeouts: Timeouts, protocol: str, options: Mapping[str, Any]) -> str:
     """Return the only model that an endpoint lists.
 
-    Args:
-        target: The endpoint.
-        timeouts: Of the request for its list.
-        protocol: The name of its protocol.
-        options: Those of the protocol.
-
     Raises:
         RejectedError: The key is rejected.
         UsageError: It cannot be reached, or lists no model, or several.

@@ -17,16 +17,7 @@ MOST_TURNS: Final = 1_000
 
 
 def synthetic_dataset(prompts: PromptSettings, count: int, seed: int) -> Dataset:
-    """Make prompts.
-
-    Args:
-        prompts: The options of prompts.
-        count: The number of prompts.
-        seed: The seed that their lengths are drawn with.
-
-    Raises:
-        UsageError, WorkloadError: An option cannot be used; which, and why.
-    """
+    """Make prompts."""
     from loadgen.sessions.settings.tokenizer_options import counter
     from workloads.lengths import lengths
     from workloads.synthetic.prefixes import shared_prefix
@@ -51,11 +42,7 @@ def synthetic_dataset(prompts: PromptSettings, count: int, seed: int) -> Dataset
 
 
 def corpus_of(prompts: PromptSettings) -> Corpus | None:
-    """The text that prompts are cut from, if an option names one.
-
-    Raises:
-        UsageError: It cannot be read.
-    """
+    """The text that prompts are cut from, if an option names one."""
     if prompts.corpus is None:
         return None
     from workloads.errors import WorkloadError

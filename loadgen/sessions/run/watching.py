@@ -45,11 +45,7 @@ def readings_while_it_runs(run: Path, interval_s: float, read: Callable[[], Read
 
 
 def await_log(run: Path, wait_s: float) -> None:
-    """Return when a log exists, or a series of logs; at once for an archive.
-
-    Raises:
-        LogError: The path has no log that this version reads, or none appeared in time.
-    """
+    """Return when a log exists, or a series of logs; at once for an archive."""
     from loadgen.sessions.files.series_file import is_series
     from recorder.errors import NotALogError
     from recorder.store import log_path, verify

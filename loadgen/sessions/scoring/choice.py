@@ -23,13 +23,7 @@ _OFFICIAL: Final = "official"
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A scorer of a task.
-
-    Attributes:
-        task: The task as the user named it.
-        scorer: How its answers are scored.
-        official: Whether that is the benchmark's own definition.
-    """
+    """A scorer of a task."""
 
     task: str
     scorer: Scorer
@@ -56,11 +50,6 @@ def choose(
     tasks: Sequence[str], options: ScoringChoices, started_with: Mapping[str, Any] | None = None
 ) -> list[Chosen]:
     """Choose the scorers of tasks.
-
-    Args:
-        tasks: The tasks of the log, as the user named them.
-        options: The options of this pass.
-        started_with: The member `accuracy` of the run's settings, if it has one.
 
     Raises:
         TaskError: A task or scorer does not exist, a task has no scorer, or a scorer would run the

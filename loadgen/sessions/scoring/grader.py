@@ -30,14 +30,7 @@ CODE_TIMES: Final = 10
 
 
 class Result(NamedTuple):
-    """The result of one grading.
-
-    Attributes:
-        sample_uuid: The request whose answer it is.
-        status: The status of its score.
-        payload: The payload of its SCORED event, as JSON.
-        value: Its score; None without one.
-    """
+    """The result of one grading."""
 
     sample_uuid: str
     status: str
@@ -91,11 +84,7 @@ class GraderConfig:
 
 
 class ProcessGrader:
-    """A grader with a process of this machine; see `loadgen.sessions.scoring.grader_pool.Grader`.
-
-    Args:
-        config: How it grades.
-    """
+    """A grader with a process of this machine; see `loadgen.sessions.scoring.grader_pool.Grader`."""
 
     def __init__(self, config: GraderConfig) -> None:
         self._config = config
@@ -193,10 +182,6 @@ def _give(came: list[Result], give: Callable[[list[Result]], None]) -> None:
 
 
 def _result(grading: Grading, status: bytes, payload: bytes) -> Result:
-    """Parse the result of a grading.
-
-    Raises:
-        ValueError: It is not a result: a grader has written to descriptors that are not its own.
-    """
+    """Parse the result of a grading."""
     value = number(members(orjson.loads(payload)).get("value"))
     return Result(grading.stored.sample_uuid, Status(status.decode()), payload.decode(), value)

@@ -55,11 +55,7 @@ class Grader(Protocol):
 
 
 class Pool:
-    """Graders that share the work; a context manager that ends the graders.
-
-    Args:
-        graders: At least one.
-    """
+    """Graders that share the work; a context manager that ends the graders."""
 
     def __init__(self, graders: Sequence[Grader]) -> None:
         self._graders = graders

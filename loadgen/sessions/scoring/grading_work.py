@@ -29,12 +29,7 @@ _VALUELESS: Final = frozenset({Status.INFRA_ERROR, Status.JUDGE_PENDING})
 
 
 class Grading(NamedTuple):
-    """One answer to grade by one scorer.
-
-    Attributes:
-        stored: The answer.
-        scorer: The number of the scorer, in the process's list.
-    """
+    """One answer to grade by one scorer."""
 
     stored: Stored
     scorer: int

@@ -84,12 +84,6 @@ def ask_judges(
 ) -> Judging | None:
     """Make all open inquiries about a run. A score without a reply stays pending.
 
-    Args:
-        run: The run's folder, or its log; no other process may be writing it.
-        chosen: The scorers.
-        options: The judge, if it may be called.
-        observer: Gets the progress, and failures.
-
     Returns:
         The results; None where no judge was to be called.
 
@@ -120,11 +114,7 @@ def ask_judges(
 
 
 def judge_endpoint(judge: JudgeEndpoint) -> Endpoint:
-    """The judge's endpoint, with request headers.
-
-    Raises:
-        UsageError: The URL or the key cannot be used.
-    """
+    """The judge's endpoint, with request headers."""
     try:
         return endpoint(judge.url, chat_completions.headers(judge.api_key))
     except EndpointError as error:

@@ -32,11 +32,7 @@ _SAME_ORDER: Final = {"PYTHONHASHSEED": "0"}
 
 
 class GraderProcess:
-    """A grading process, just started.
-
-    Args:
-        without: Variables of the environment that it does not inherit.
-    """
+    """A grading process, just started."""
 
     def __init__(self, without: frozenset[str] = frozenset()) -> None:
         self._line, theirs = socket.socketpair()
@@ -55,9 +51,6 @@ class GraderProcess:
 
     def begin(self, instructions: Mapping[str, Any]) -> None:
         """Wait until the process is ready.
-
-        Args:
-            instructions: The first message: see `loadgen.sessions.scoring.grading_process`.
 
         Raises:
             SetupError: It does not start.
@@ -107,11 +100,7 @@ class GraderProcess:
             os.killpg(self._process.pid, signal.SIGKILL)
 
     def end(self, patience_s: float = 0.0) -> str:
-        """Await or force the end of the process and all descendants; return the ending.
-
-        Args:
-            patience_s: How long it may take to end by itself.
-        """
+        """Await or force the end of the process and all descendants; return the ending."""
         self._line.close()
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(patience_s)

@@ -15,11 +15,7 @@ if TYPE_CHECKING:
 
 
 class RunningScore:
-    """The scores of the tasks of a run, as far as answers have come; a context manager that reads them.
-
-    Args:
-        log: The log of the run; None shows nothing.
-    """
+    """The scores of the tasks of a run, as far as answers have come; a context manager that reads them."""
 
     def __init__(self, log: Path | None) -> None:
         self._log = log

@@ -35,11 +35,7 @@ _MISSING: Final = """
 
 
 class AnswerScorer:
-    """Scores the answers of a growing log, each once.
-
-    Args:
-        log: The log.
-    """
+    """Scores the answers of a growing log, each once."""
 
     def __init__(self, log: Path) -> None:
         from loadgen.sessions.scoring.site import Here

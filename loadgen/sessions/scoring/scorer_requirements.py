@@ -20,10 +20,6 @@ def require_all(chosen: Sequence[Chosen], references: Iterable[tuple[str, Mappin
 
     A scorer with `require` checks every question; any other one grades an empty answer to the first.
 
-    Args:
-        chosen: The scorers.
-        references: The reference of each question, with its task.
-
     Raises:
         ExtraError, SourceError: A package, or a model, is missing.
         TaskError: A scorer cannot grade the answers to such a question.

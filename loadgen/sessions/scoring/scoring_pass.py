@@ -43,14 +43,7 @@ _MOST_WAITING: Final = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Scoring:
-    """The result of a pass.
-
-    Attributes:
-        number: The number of the pass.
-        graded: The number of gradings now, by their status.
-        graded_before: The number of gradings before the pass was resumed.
-        scorers: The task and the name of each of its scorers.
-    """
+    """The result of a pass."""
 
     number: int
     graded: Mapping[str, int] = field(default_factory=dict)
@@ -73,16 +66,7 @@ class Scoring:
 
 @dataclass(frozen=True, slots=True)
 class _PassPlan:
-    """A pass that is to be made, or resumed.
-
-    Attributes:
-        number: The number of the pass.
-        chosen: Its scorers.
-        contents: The contents of SCORING_STARTED.
-        graded_before: How many gradings the log has.
-        total: How many there will be.
-        after_seq: The last event that this is based on.
-    """
+    """A pass that is to be made, or resumed."""
 
     number: int
     chosen: Sequence[Chosen]
@@ -94,11 +78,6 @@ class _PassPlan:
 
 def score_run(folder: Path, options: ScoringChoices = DEFAULT, observer: Observer = SILENT) -> Scoring:
     """Score the answers of a run in a new pass; an unfinished one is resumed.
-
-    Args:
-        folder: The run's folder, or its log.
-        options: The options of scoring.
-        observer: Gets the progress.
 
     Raises:
         UsageError, TaskError: The run has nothing to score, or a task or scorer does not exist.

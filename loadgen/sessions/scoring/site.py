@@ -45,10 +45,6 @@ class Site(Protocol):
     ) -> Mapping[str, Any]:
         """Check the requirements of scorers, before the first answer is graded.
 
-        Args:
-            chosen: The scorers.
-            references: The reference of each question, with its task.
-
         Returns:
             What scores depend on: `versions` of packages, and the `sandbox` of programs.
 
@@ -57,21 +53,11 @@ class Site(Protocol):
         """
 
     def graders(self, chosen: Sequence[Chosen], pass_number: int, gradings: int) -> Sequence[Grader]:
-        """The graders of a pass, after the check.
-
-        Args:
-            chosen: The scorers; a grading names one by its number.
-            pass_number: Of the pass.
-            gradings: How many there are.
-        """
+        """The graders of a pass, after the check."""
 
 
 class Here:
-    """This machine; see `Site`.
-
-    Args:
-        options: How answers are scored.
-    """
+    """This machine; see `Site`."""
 
     def __init__(self, options: ScoringChoices) -> None:
         self._options = options
@@ -114,12 +100,7 @@ def _versions() -> dict[str, str]:
 
 
 def _sandbox(spec: SandboxSpec, chosen: Sequence[Chosen]) -> dict[str, Any]:
-    """The isolation of programs, for the log; leftovers of earlier ones are removed first.
-
-    Raises:
-        SetupError: No program can be run on this machine.
-        ExtraError: The client of Docker is not installed.
-    """
+    """The isolation of programs, for the log; leftovers of earlier ones are removed first."""
     from workloads.registry import service
     from workloads.sandbox_contract import SandboxError
 

@@ -46,11 +46,7 @@ def outcome_of(folder: Path, series: Series, number: int, observer: Observer = S
 
 
 def ended_so_far(folder: Path, series: Series) -> list[PointOutcome]:
-    """The outcomes of the points that are complete, at least one.
-
-    Raises:
-        UsageError: No run has ended yet.
-    """
+    """The outcomes of the points that are complete, at least one."""
     outcomes = outcomes_so_far(folder, series)
     if not outcomes:
         raise UsageError(f"{folder} is the folder of a {series.kind}, and none of its runs has ended yet")

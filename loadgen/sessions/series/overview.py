@@ -28,30 +28,14 @@ _STATUS: Final[Mapping[int, str]] = {
 
 
 def series_as(form: str, folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> str:
-    """Render a series in a format that `loadgen.sessions.formats` has for series.
-
-    Args:
-        form: The name of the format.
-        folder: The folder of the series.
-        series: As its file has it.
-        outcomes: Those of its runs that have ended, at least one.
-
-    Raises:
-        UsageError: A series has no such format.
-    """
+    """Render a series in a format that `loadgen.sessions.formats` has for series."""
     from loadgen.sessions.formats import render
 
     return render("series", form, overview(folder, series, outcomes))
 
 
 def overview(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> SeriesOverview:
-    """A series as the value that renderers take.
-
-    Args:
-        folder: The folder of the series.
-        series: As its file has it.
-        outcomes: Those of its runs that have ended, at least one.
-    """
+    """A series as the value that renderers take."""
     from loadgen.sessions.series_outcome import most_severe
     from reporter.render.series_heading import lines
     from reporter.render.series_overview import SeriesOverview

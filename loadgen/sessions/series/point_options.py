@@ -23,13 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Secrets:
-    """The secrets that every run needs and no file of a series has.
-
-    Attributes:
-        api_key: The key, or `@FILE`.
-        header: Headers as `--header` takes them.
-        judge_api_key: The key of the judge, or `@FILE`.
-    """
+    """The secrets that every run needs and no file of a series has."""
 
     api_key: str | None = field(default=None, repr=False)
     header: tuple[str, ...] = field(default=(), repr=False)
@@ -40,9 +34,6 @@ def point_of(name: str, axes: Mapping[str, Any], settings: PerfSettings) -> Seri
     """A point with the options of settings, without secrets and output folder.
 
     The names of files are made absolute: a series can be resumed from any folder.
-
-    Raises:
-        UsageError: The settings name a file for the results of one run.
     """
     if settings.output.output is not None:
         raise UsageError(
@@ -72,12 +63,7 @@ def point_of(name: str, axes: Mapping[str, Any], settings: PerfSettings) -> Seri
 def settings_of(
     point: SeriesPoint, secrets: Secrets, *, out: Path | None = None, quiet: bool = True
 ) -> PerfSettings:
-    """The settings of `loadgen perf` for a point.
-
-    Raises:
-        UsageError: They contradict each other, another version of this program stored them, or a header of
-            the point is missing.
-    """
+    """The settings of `loadgen perf` for a point."""
     more = {
         "api_key": secrets.api_key,
         "header": list(secrets.header),
@@ -92,20 +78,12 @@ def settings_of(
 
 
 def settings_to_read(point: SeriesPoint) -> PerfSettings:
-    """The settings of a point for reading the run: without secrets, and so without headers.
-
-    Raises:
-        UsageError: Another version of this program stored them.
-    """
+    """The settings of a point for reading the run: without secrets, and so without headers."""
     return settings_from_stored(_with_paths(point.options), quiet=True, json=False)
 
 
 def check(points: Iterable[SeriesPoint], secrets: Callable[[SeriesPoint], Secrets]) -> None:
-    """Prepare every point and send nothing.
-
-    Raises:
-        UsageError: One of them cannot be run; the message names it.
-    """
+    """Prepare every point and send nothing."""
     for point in points:
         try:
             prepared(point, secrets(point))
@@ -116,11 +94,7 @@ def check(points: Iterable[SeriesPoint], secrets: Callable[[SeriesPoint], Secret
 
 
 def prepared(point: SeriesPoint, secrets: Secrets) -> Prepared:
-    """A point, ready to start.
-
-    Raises:
-        UsageError, PlanError, EndpointError, WorkloadError, RulesetError: It cannot be run.
-    """
+    """A point, ready to start."""
     from loadgen.sessions.run.preparation import prepare
 
     return prepare(settings_of(point, secrets))

@@ -18,12 +18,7 @@ _RESULTS: Final = {"PASS": "pass", "FAIL": "missed", "INVALID": "invalid", "INCO
 
 
 def rows(outcomes: Sequence[PointOutcome], folder: Path) -> list[dict[str, Any]]:
-    """One row per point, in plain types.
-
-    Args:
-        outcomes: The outcomes of the points.
-        folder: The folder of the series: those of the points are relative to it.
-    """
+    """One row per point, in plain types."""
     from loadgen.sessions.series.headline_scores import scores_of
     from reporter.run_row import figures
 

@@ -126,11 +126,7 @@ def _run(
     secrets: Callable[[SeriesPoint], Secrets],
     observer: Observer,
 ) -> PointOutcome:
-    """Run a point.
-
-    Raises:
-        KeyboardInterrupt: It was interrupted.
-    """
+    """Run a point."""
     from loadgen.sessions.run_session import run
     from loadgen.sessions.series.stored_report import stored_report
 
@@ -180,11 +176,7 @@ def _set_aside(place: Path) -> None:
 
 @contextmanager
 def _held(folder: Path) -> Iterator[None]:
-    """Keep other processes from running the series.
-
-    Raises:
-        UsageError: Another one does.
-    """
+    """Keep other processes from running the series."""
     from recorder.errors import BeingWrittenError
     from recorder.lock import Hold
 

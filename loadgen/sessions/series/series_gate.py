@@ -34,9 +34,6 @@ def evaluate_series(settings: GateSettings, tokenizer: Tokenizer | None) -> list
     """Evaluate every run of a series, then the rules over all of them.
 
     A point that was not run is invalid: otherwise a gate would pass what was never measured.
-
-    Raises:
-        UsageError: It has no run yet, or no rules.
     """
     from loadgen.sessions.files.run_folder import folder_of
 

@@ -36,9 +36,6 @@ def over_all(
         baseline: The points of the sweep that ours must dominate, where the rules ask for that.
         c_max: The greatest concurrency, as declared; None for that of the greatest point.
         c_min: Where Ultra Low ends, as declared; None for the lowest point.
-
-    Raises:
-        UsageError: One is declared, and no rule uses it.
     """
     for option, concurrency in (("--c-max", c_max), ("--c-min", c_min)):
         if concurrency is not None and not any(_has_regions(rules) for _, rules in runs.values()):

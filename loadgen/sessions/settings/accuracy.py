@@ -48,11 +48,7 @@ def has_load(load: LoadSettings) -> bool:
 
 
 def with_load(settings: AccuracySettings) -> AccuracySettings:
-    """The session with the endpoints that its benchmarks know, and with a load where none was given.
-
-    Raises:
-        UsageError, WorkloadError: The file that names an endpoint is wrong.
-    """
+    """The session with the endpoints that its benchmarks know, and with a load where none was given."""
     for place in {endpoint for task in settings.tasks.task if (endpoint := fact(task, "endpoint"))}:
         settings = at(place)(settings)
     concurrency = 1 if settings.episodes.sequential else CONCURRENCY

@@ -35,11 +35,7 @@ _OTHER_QUESTIONS: Final = (
 
 
 def system_prompt_of(value: str) -> str:
-    """Read a system prompt: the text itself, or of `@FILE` what the file says.
-
-    Raises:
-        OptionValueError: The file cannot be read, or there is nothing in it.
-    """
+    """Read a system prompt: the text itself, or of `@FILE` what the file says."""
     if not value.startswith("@"):
         text = value
     else:
@@ -108,16 +104,7 @@ class TaskSettings:
     judge: JudgeSettings = field(default_factory=JudgeSettings)
 
     def check(self, prompts: PromptSettings, load: LoadSettings, *, has_agent: bool) -> None:
-        """Refuse options that contradict each other.
-
-        Args:
-            prompts: The options of prompts.
-            load: The load.
-            has_agent: Whether an agent answers, which may run commands of the model.
-
-        Raises:
-            UsageError: Options contradict each other; which.
-        """
+        """Refuse options that contradict each other."""
         if self.task:
             self._check_questions(prompts, load)
         elif set_options := set_flags(self, *(() if has_agent else _OF_SANDBOXES), *_OF_BENCHMARKS):

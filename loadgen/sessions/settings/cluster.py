@@ -63,11 +63,7 @@ class ClusterSettings:
         episodes: EpisodeSettings,
         verdict: VerdictSettings,
     ) -> None:
-        """Refuse what works on one machine only.
-
-        Raises:
-            UsageError: Which option, and what to do.
-        """
+        """Refuse what works on one machine only."""
         if self.ray is None:
             return
         from reporter.log.storage_place import store_address
@@ -88,16 +84,7 @@ class ClusterSettings:
 
 
 def check_nodes(ray: str | None, nodes: int | None, command: str) -> None:
-    """Refuse an address or a number of nodes that cannot be used.
-
-    Args:
-        ray: `--ray`.
-        nodes: `--nodes`.
-        command: The command, for the message.
-
-    Raises:
-        UsageError: Which option, and what to do.
-    """
+    """Refuse an address or a number of nodes that cannot be used."""
     if ray is None and nodes is not None:
         raise UsageError("--nodes: of several machines, which only a run with --ray has")
     if ray is not None and ray.startswith("ray://"):

@@ -70,12 +70,7 @@ def from_flat(settings: type[Settings], values: Mapping[str, Any]) -> Settings:
 
 
 def changed(settings: Settings, **values: Any) -> Settings:
-    """The same settings with other values of some options.
-
-    Raises:
-        TypeError: An option does not exist.
-        UsageError: The values contradict each other.
-    """
+    """The same settings with other values of some options."""
     return from_flat(type(settings), {**flat_values(settings), **values})
 
 

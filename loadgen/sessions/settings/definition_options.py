@@ -101,15 +101,7 @@ def chosen_in(settings: DefinitionSettings) -> dict[str, Any]:
 
 
 def with_definitions(rules: Ruleset | None, choice: Mapping[str, Any]) -> Ruleset | None:
-    """The same rules with the chosen definitions.
-
-    Args:
-        rules: A ruleset may have its own definitions; `--require` has none.
-        choice: From `chosen`.
-
-    Raises:
-        UsageError: The rules are a ruleset's, which has its own definitions.
-    """
+    """The same rules with the chosen definitions."""
     if rules is None or not choice:
         return rules
     changed = [name for name, value in choice.items() if getattr(rules.definitions, name) != value]
@@ -129,11 +121,7 @@ def definitions_of(rules: Ruleset | None, choice: Mapping[str, Any]) -> Definiti
 
 
 def percentiles_of(text: str | None) -> Mapping[str, Fraction] | None:
-    """The percentiles that `--percentiles` names; None without the option.
-
-    Raises:
-        UsageError: It is not a list of percentiles.
-    """
+    """The percentiles that `--percentiles` names; None without the option."""
     if text is None:
         return None
     from reporter.errors import OptionError

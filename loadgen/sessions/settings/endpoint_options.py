@@ -111,11 +111,7 @@ class EndpointSettings:
 
     @property
     def protocol_entry(self) -> ProtocolEntry:
-        """The row of the protocol in the table of protocols.
-
-        Raises:
-            UsageError: The protocol does not exist.
-        """
+        """The row of the protocol in the table of protocols."""
         try:
             return protocol_entry(self.protocol)
         except UnknownProtocolError as error:

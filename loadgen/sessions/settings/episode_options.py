@@ -77,11 +77,7 @@ class EpisodeSettings:
         return self.agent is not None or self.agent_command is not None
 
     def check(self, load: LoadSettings, workers: int | None) -> None:
-        """Refuse options that contradict each other.
-
-        Raises:
-            UsageError: Which, and what to do.
-        """
+        """Refuse options that contradict each other."""
         if self.agent is not None and self.agent_command is not None:
             raise UsageError("--agent and --agent-command contradict each other: each plays every sample")
         if self.agent is not None and ":" not in self.agent:

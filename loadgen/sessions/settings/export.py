@@ -19,11 +19,7 @@ OF_MLPERF: Final = Panel("With --mlperf-endpoints")
 
 
 def tracker_name(value: str) -> str:
-    """Read the name of an experiment tracker, which may be another package's.
-
-    Raises:
-        OptionValueError: No tracker has this name.
-    """
+    """Read the name of an experiment tracker, which may be another package's."""
     from workloads.registry import entries
 
     names = entries("trackers")

@@ -17,14 +17,7 @@ _JSON: Final = "JSON"
 
 @dataclass(frozen=True, slots=True)
 class SettingField:
-    """A field.
-
-    Attributes:
-        name: Its name, which is the key of a file.
-        value_type: The type of its value.
-        default: Its default; MISSING if it has none.
-        declared: Its declaration.
-    """
+    """A field."""
 
     name: str
     value_type: Any
@@ -134,14 +127,7 @@ class SettingField:
 
 
 def setting_field(name: str, hint: Any, default: Any, declared: Option | None = None) -> SettingField:
-    """A field, or a parameter of a function.
-
-    Args:
-        name: Its name.
-        hint: Its type, in which kinds of values are annotated.
-        default: Its default; MISSING if it has none.
-        declared: Its declaration, if not in its type.
-    """
+    """A field, or a parameter of a function."""
     value_type, kinds = _without_annotations(hint)
     *kinds, outermost = (kinds if declared is None else [*kinds, declared]) or [Option()]
     for each in reversed(kinds):

@@ -49,11 +49,7 @@ ComparisonFormat = Annotated[str, _option("comparison")]
 
 
 def chosen_format(name: str, *, json: bool) -> str:
-    """The format that `--format` and `--json` choose together.
-
-    Raises:
-        UsageError: They choose two.
-    """
+    """The format that `--format` and `--json` choose together."""
     if json and name not in {TEXT, JSON}:
         raise UsageError(f"--json and --format {name} contradict each other: give only one")
     return JSON if json else name

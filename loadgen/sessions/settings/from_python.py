@@ -31,13 +31,6 @@ def settings_of(settings: type[Settings], values: Mapping[str, Any]) -> Settings
 
     A text is read as the command line reads it (`duration="30s"`), a single value becomes a list of one, and
     None means the default.
-
-    Args:
-        settings: A settings class.
-        values: The values, by the names of its fields.
-
-    Raises:
-        UsageError: The setting does not exist, one is missing, or a value is invalid.
     """
     fields = python_fields(settings)
     for name in values:

@@ -33,14 +33,7 @@ class GenerationSettings:
     )
 
     def check(self, endpoint: EndpointSettings) -> None:
-        """Refuse what the protocol of an endpoint cannot ask for.
-
-        Args:
-            endpoint: The endpoint.
-
-        Raises:
-            UsageError: It cannot.
-        """
+        """Refuse what the protocol of an endpoint cannot ask for."""
         name, protocol = endpoint.protocol, endpoint.protocol_entry
         if not self.stream and protocol.stream == "always":
             raise UsageError(f"--no-stream: --protocol {name} is a stream; use json for one JSON text")

@@ -15,11 +15,7 @@ _SCORE: Final = re.compile(r"\baccuracy\.([\w-]+)", re.ASCII)
 
 
 def seconds(value: str | float) -> float:
-    """Read a duration: `60`, `90s`, `5m`, `1.5h`, `250ms`. A number, such as a default, is returned as it is.
-
-    Raises:
-        OptionValueError: It is not a duration.
-    """
+    """Read a duration: `60`, `90s`, `5m`, `1.5h`, `250ms`. A number, such as a default, is returned."""
     if not isinstance(value, str):
         return value
     try:
@@ -32,11 +28,7 @@ def seconds(value: str | float) -> float:
 
 
 def size(value: str | int) -> int:
-    """Read a number of bytes: `10MB`, `64MiB`, `500k`. A number, such as a default, is returned as it is.
-
-    Raises:
-        OptionValueError: It is not a size.
-    """
+    """Read a number of bytes: `10MB`, `64MiB`, `500k`. A number, such as a default, is returned as it is."""
     if not isinstance(value, str):
         return value
     match = _SIZE.fullmatch(value.strip())
@@ -46,11 +38,7 @@ def size(value: str | int) -> int:
 
 
 def share(value: str | float) -> float:
-    """Read a share: `10%` or `0.1`.
-
-    Raises:
-        OptionValueError: It is not a share.
-    """
+    """Read a share: `10%` or `0.1`."""
     if not isinstance(value, str):
         return value
     match = _SHARE.fullmatch(value.strip())

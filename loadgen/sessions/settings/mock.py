@@ -108,10 +108,6 @@ class MockSettings:
     )
 
     def options(self) -> MockOptions:
-        """The options of the mock endpoint.
-
-        Raises:
-            MockOptionsError: A number is out of its range, or options do not go together.
-        """
+        """The options of the mock endpoint."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         return MockOptions(models=tuple(values.pop("model")), refuse=tuple(values.pop("refuse")), **values)

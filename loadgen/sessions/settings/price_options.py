@@ -21,11 +21,7 @@ Prices = Annotated[
 
 
 def load(file: Path | None) -> PriceTable | None:
-    """The prices of a file; None where none was given.
-
-    Raises:
-        PriceError: They cannot be read.
-    """
+    """The prices of a file; None where none was given."""
     if file is None:
         return None
     from reporter.costs.prices import read_prices

@@ -104,17 +104,7 @@ class PromptSettings:
     def check(
         self, endpoint: EndpointSettings, load: LoadSettings, max_tokens: int | None, *, has_own_data: bool
     ) -> None:
-        """Refuse options that contradict each other.
-
-        Args:
-            endpoint: The endpoint.
-            load: The load.
-            max_tokens: The value of `--max-tokens`.
-            has_own_data: Whether the questions of a benchmark are a file of the user's.
-
-        Raises:
-            UsageError: Options contradict each other; which.
-        """
+        """Refuse options that contradict each other."""
         if self.prompts is not None and load.trace is not None:
             raise UsageError("--prompts and --trace contradict each other: each names the prompts")
         self._check_empty(load.trace)

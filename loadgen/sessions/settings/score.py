@@ -64,11 +64,7 @@ class ScoreSettings:
     quiet: bool = GENERAL.switch("No progress.", "-q")
 
     def check(self) -> None:
-        """Refuse options that contradict each other or are out of bounds.
-
-        Raises:
-            UsageError: Some do, or are.
-        """
+        """Refuse options that contradict each other or are out of bounds."""
         scoring = set_flags(self, *_OF_A_NEW_PASS)
         if self.pass_number is not None and scoring:
             raise UsageError(f"--pass {self.pass_number} scores nothing: leave {scoring[0]} out")
@@ -87,11 +83,7 @@ class ScoreSettings:
 
 
 def options_of(settings: ScoreSettings) -> ScoringChoices:
-    """How the answers are scored.
-
-    Raises:
-        UsageError: The judge's key cannot be read.
-    """
+    """How the answers are scored."""
     return ScoringChoices(
         scorers=tuple(settings.scoring.scorer),
         evals=tuple(settings.scoring.eval_function),

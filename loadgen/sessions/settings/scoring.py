@@ -160,11 +160,7 @@ class ScorerSettings:
     )
 
     def check(self) -> None:
-        """Refuse an image without containers.
-
-        Raises:
-            UsageError: There is one.
-        """
+        """Refuse an image without containers."""
         if self.sandbox_image is not None and self.sandbox != "docker":
             raise UsageError(f"--sandbox-image {self.sandbox_image}: needs --sandbox docker")
 
@@ -195,11 +191,7 @@ class JudgeSettings:
     )
 
     def check(self) -> None:
-        """Refuse half a judge, and limits that are out of bounds.
-
-        Raises:
-            UsageError: An option is missing, or out of bounds.
-        """
+        """Refuse half a judge, and limits that are out of bounds."""
         url, concurrency, timeout_s = self.judge_url, self.judge_concurrency, self.judge_timeout
         temperature, limit = self.judge_temperature, self.judge_max_tokens
         if (url is None) != (self.judge_model is None):
@@ -223,11 +215,7 @@ class JudgeSettings:
 
     @property
     def endpoint(self) -> JudgeEndpoint | None:
-        """The judge that the options name; None where they name none.
-
-        Raises:
-            UsageError: Its key cannot be read.
-        """
+        """The judge that the options name; None where they name none."""
         if self.judge_url is None or self.judge_model is None:
             return None
         from loadgen.sessions.secrets import lines

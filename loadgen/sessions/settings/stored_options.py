@@ -20,15 +20,7 @@ def stored_options(perf: PerfSettings) -> dict[str, Any]:
 
 
 def settings_from_stored(options: Mapping[str, Any], **more: Any) -> PerfSettings:
-    """The settings of stored options.
-
-    Args:
-        options: The stored options.
-        more: Options that are not stored, or differ this time.
-
-    Raises:
-        UsageError: Another version of this program stored them.
-    """
+    """The settings of stored options."""
     if unknown := sorted(options.keys() - fields_of(PerfSettings).keys()):
         raise UsageError(
             f"the run has options unknown to this version ({', '.join(unknown)}): resume with the version "

@@ -29,11 +29,7 @@ SHORTEST_INTERVAL_S: Final = 0.02
 
 
 def page_url(value: str) -> str:
-    """Read the URL of a metrics page, `auto` or `none`.
-
-    Raises:
-        OptionValueError: The text has another form; the message does not repeat a password.
-    """
+    """Read the URL of a metrics page, `auto` or `none`."""
     if value in (AUTO, NONE):
         return value
     if "@" in value or "?" in value:
@@ -51,11 +47,7 @@ def page_url(value: str) -> str:
 
 
 def gpu_source(value: str) -> str:
-    """Read `nvml`, or the URL of DCGM's exporter.
-
-    Raises:
-        OptionValueError: It is neither.
-    """
+    """Read `nvml`, or the URL of DCGM's exporter."""
     if value in (AUTO, NONE):
         raise OptionValueError("give nvml, or the URL of DCGM's exporter")
     return value if value == NVML else page_url(value)

@@ -17,11 +17,7 @@ Tokenizer = Annotated[
 
 
 def load(name: str | None) -> Any:
-    """Load a tokenizer; transformers is slow to import, so it is imported only here.
-
-    Raises:
-        UsageError: No tokenizer has that name, or it cannot be loaded, or its packages are not installed.
-    """
+    """Load a tokenizer; transformers is slow to import, so it is imported only here."""
     if name is None:
         return None
     from loadgen.sessions.errors import UsageError
@@ -35,11 +31,7 @@ def load(name: str | None) -> Any:
 
 
 def counter(name: str | None) -> Callable[[str], int] | None:
-    """A function that counts the tokens of a text, without special tokens; None without a name.
-
-    Raises:
-        UsageError: As for `load`.
-    """
+    """A function that counts the tokens of a text, without special tokens; None without a name."""
     tokenizer = load(name)
     if tokenizer is None:
         return None

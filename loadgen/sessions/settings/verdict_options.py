@@ -23,12 +23,7 @@ _INCONCLUSIVE: Final[Mapping[str, ExitCode]] = {
 
 
 def exit_code(status: str, inconclusive: str = "5") -> int:
-    """The exit code of a verdict.
-
-    Args:
-        status: Of the verdict.
-        inconclusive: An `Inconclusive`.
-    """
+    """The exit code of a verdict."""
     from rulesets.verdict import EXIT_CODES
 
     codes = {str(name): code for name, code in EXIT_CODES.items()}

@@ -17,15 +17,7 @@ if TYPE_CHECKING:
 
 
 def phases(settings: AuditSettings, perf: Mapping[str, Any]) -> tuple[SeriesPoint, SeriesPoint]:
-    """The reference phase, and the one that repeats a prompt.
-
-    Args:
-        settings: The settings of the audit.
-        perf: The options of `loadgen perf`.
-
-    Raises:
-        UsageError: There are too few prompts for the audit, or an option does not apply.
-    """
+    """The reference phase, and the one that repeats a prompt."""
     reference = _reference(settings, perf)
     again = perf_settings(
         **{

@@ -24,13 +24,7 @@ ONE_AT_A_TIME: Final = 0.2
 
 @dataclass(frozen=True, slots=True)
 class AuditPhase:
-    """The result of a phase.
-
-    Attributes:
-        qps: Completed requests/s; None where nothing completed.
-        completed: Requests that completed.
-        requested: Requests that it was to issue.
-    """
+    """The result of a phase."""
 
     qps: float | None
     completed: int
@@ -39,15 +33,7 @@ class AuditPhase:
 
 @dataclass(frozen=True, slots=True)
 class AuditResult:
-    """The result of an audit.
-
-    Attributes:
-        reference: The phase of samples that differ.
-        repeated: The phase of one sample.
-        threshold: The allowed difference.
-        passed: Whether it passed.
-        reason: Why, or why not.
-    """
+    """The result of an audit."""
 
     reference: AuditPhase
     repeated: AuditPhase
@@ -72,13 +58,7 @@ class AuditResult:
 
 
 def audit(reference: AuditPhase, repeated: AuditPhase, threshold: float) -> AuditResult:
-    """Evaluate the two phases.
-
-    Args:
-        reference: The phase of samples that differ.
-        repeated: The phase of one sample.
-        threshold: Between 0 and 1.
-    """
+    """Evaluate the two phases."""
     short = [
         f"{name} completed {phase.completed} of {phase.requested}"
         for name, phase in ((REFERENCE, reference), (REPEATED, repeated))

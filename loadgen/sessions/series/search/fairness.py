@@ -20,13 +20,7 @@ MANY: Final = 100_000
 
 
 def fair_seed(load: Load, seconds: float, first: int) -> int:
-    """The seed, among candidates, whose number of arrivals is nearest to the expected number.
-
-    Args:
-        load: An open loop of a rate that does not change.
-        seconds: The duration.
-        first: The first candidate; the others follow it.
-    """
+    """The seed, among candidates, whose number of arrivals is nearest to the expected number."""
     expected = expected_arrivals(load, seconds) or 0.0
     if not (isinstance(load, Open) and isinstance(load.arrivals, ProcessArrivals)) or not 0 < expected < MANY:
         return first

@@ -45,15 +45,7 @@ FROM blocks
 
 
 def may_hide(run: Path, rate: float) -> bool:
-    """Decide from the log of a run.
-
-    Args:
-        run: The run's folder.
-        rate: Its rate, which did not change.
-
-    Raises:
-        LogError: The log is missing, damaged, or of a version that cannot be read.
-    """
+    """Decide from the log of a run."""
     seconds, issued, completed = zip(*query(run, _SQL).rows, strict=True)
     return may_grow(rate * sum(seconds), issued, completed)
 

@@ -32,11 +32,6 @@ def evaluate(required: Required, report: Report, run: Path) -> tuple[TrialVerdic
     their standard error; a minimum or a maximum as it is. A request that failed is over every bound, unless
     it is said how many may. What chunks that were read late can decide is unclear, as it is for a gate.
 
-    Args:
-        required: They.
-        report: Of the run, by their definitions.
-        run: Its folder.
-
     Raises:
         LogError: Its log is damaged.
     """

@@ -26,12 +26,7 @@ _MOST_ERRORS: Final = "validity.max_error_rate"
 
 @dataclass(frozen=True, slots=True)
 class Required:
-    """The requirements of a search.
-
-    Attributes:
-        targets: The targets.
-        definitions: What the figures mean.
-    """
+    """The requirements of a search."""
 
     targets: tuple[Target, ...]
     definitions: Definitions
@@ -44,19 +39,7 @@ def required_of(
     model: str | None = None,
     skip: Sequence[str] = (),
 ) -> Required:
-    """The requirements of a search.
-
-    Args:
-        require: Targets in the short form.
-        ruleset: `NAME`, `NAME@VERSION`, or a file.
-        scenario: The scenario of the ruleset.
-        model: The model that is run.
-        skip: Ids and groups of rules that are left out.
-
-    Raises:
-        RulesetError: A rule cannot be read.
-        UsageError: No requirement is set, or one that a search cannot use.
-    """
+    """The requirements of a search."""
     rules = read_rules(require, ruleset, scenario=scenario, model=model)
     if rules is None:
         raise UsageError("nothing is required: give a target, e.g. --require 'ttft:p(99)<2s'")

@@ -21,15 +21,8 @@ if TYPE_CHECKING:
 def new_search(settings: SearchSettings, perf: Mapping[str, Any]) -> tuple[Path, Series, Secrets]:
     """Plan a search.
 
-    Args:
-        settings: The settings of the search.
-        perf: The options that all trials have in common, by field.
-
     Returns:
         Its folder, which is created, its definition, and the secrets of its trials.
-
-    Raises:
-        UsageError: Nothing is required, or the range is empty.
     """
     from loadgen.sessions.files.series_file import Series, SeriesKind, new_series_folder
     from loadgen.sessions.series.point_options import Secrets

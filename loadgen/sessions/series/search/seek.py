@@ -34,12 +34,6 @@ AROUND_S: Final = 2.0
 def seek(folder: Path, series: Series, secrets: Secrets, observer: Observer = SILENT) -> SearchOutcome:
     """Try one load after the other until the search ends.
 
-    Args:
-        folder: The folder of the series.
-        series: The search, with the trials that have been chosen so far.
-        secrets: The secrets of every trial.
-        observer: Gets the progress.
-
     Raises:
         UsageError, UnreachableError…: A trial could not be run at all.
     """

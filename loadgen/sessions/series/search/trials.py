@@ -58,14 +58,7 @@ class EvaluatedTrial:
 
 
 class Trials:
-    """Makes points for trials, and evaluates the outcomes.
-
-    Args:
-        axis: `rate` or `concurrency`.
-        required: The requirements.
-        perf: The options that all runs have in common, by field.
-        least_s: The least duration of a thorough trial.
-    """
+    """Makes points for trials, and evaluates the outcomes."""
 
     def __init__(self, axis: str, required: Required, perf: Mapping[str, Any], least_s: float) -> None:
         self._axis = axis

@@ -26,11 +26,6 @@ SAMPLE_FILES: Final = "sample_files"
 def after_run(folder: Path, series: Series, observer: Observer) -> Callable[[PointOutcome], bool]:
     """The steps after each newly made run of a suite.
 
-    Args:
-        folder: The folder of the suite.
-        series: The suite.
-        observer: Hears why a file was not written.
-
     Returns:
         Takes the outcome of a run, and says whether the suite stops after it.
     """
@@ -82,15 +77,7 @@ class SuiteTracker:
 
 
 def trackers_of(run: RunTable, folder: Path) -> list[dict[str, Any]]:
-    """The trackers that `[run]` names, as plain values.
-
-    Args:
-        run: The table.
-        folder: The folder that the credentials' path starts from.
-
-    Raises:
-        UsageError: The tracker's package is not installed, or a key that it needs is missing.
-    """
+    """The trackers that `[run]` names, as plain values."""
     chosen = []
     wandb = (run.wandb_project, run.wandb_entity, run.wandb_group, run.wandb_tags)
     if any(wandb):

@@ -32,12 +32,7 @@ QUESTIONS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class SuiteRow:
-    """A model, a benchmark or a load.
-
-    Attributes:
-        name: Unique among its kind.
-        layer: The options of its table.
-    """
+    """A model, a benchmark or a load."""
 
     name: str
     layer: SuiteLayer
@@ -51,11 +46,7 @@ def layer_of(
 
 
 def models_of(source: SuiteSource, suite: Suite) -> list[SuiteRow]:
-    """The models, in the file's order.
-
-    Raises:
-        UsageError: Two have one name.
-    """
+    """The models, in the file's order."""
     named_options = [
         (model.name, {**model.values(), "model": model.model or model.name}) for model in suite.models
     ]
@@ -66,9 +57,6 @@ def benchmarks_of(source: SuiteSource, suite: Suite) -> list[SuiteRow]:
     """The benchmarks, in the file's order; one without options where there is none.
 
     A table with the name of a task runs that task.
-
-    Raises:
-        UsageError: Two have one name, or a table with the name of a task has other prompts.
     """
     from workloads.catalog import is_task
 
@@ -82,11 +70,7 @@ def benchmarks_of(source: SuiteSource, suite: Suite) -> list[SuiteRow]:
 
 
 def _asking(source: SuiteSource, number: int, name: str, values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The options of a table with the name of a task, which it then runs.
-
-    Raises:
-        UsageError: It has other prompts.
-    """
+    """The options of a table with the name of a task, which it then runs."""
     from workloads.catalog import canonical
 
     task = name.partition(":")[0]
@@ -107,11 +91,7 @@ def _asking(source: SuiteSource, number: int, name: str, values: Mapping[str, An
 
 
 def loads_of(source: SuiteSource, suite: Suite) -> list[SuiteRow]:
-    """The loads, likewise; one without a name is named by its options.
-
-    Raises:
-        UsageError: Two have one name.
-    """
+    """The loads, likewise; one without a name is named by its options."""
     return _rows(source, "loads", [(load.name or _made_up(load), load.values()) for load in suite.loads])
 
 
@@ -121,9 +101,6 @@ def filtered(
     """Those rows that match one of the patterns; all of them where there is no pattern.
 
     A pattern is a name, a part of one where no row has it as its name, or a glob.
-
-    Raises:
-        UsageError: A pattern matches none.
     """
     matching_names: set[str] = set()
     for pattern in globs:

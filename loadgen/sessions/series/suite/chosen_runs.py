@@ -47,13 +47,6 @@ def sound(
         secrets: Gives the secrets of a run by its name.
         tell: Gets each run and its name, once where it is repeated.
         left_out: Gets why a run cannot be prepared, which is left out then; without it, that is an error.
-
-    Returns:
-        The points of the runs.
-
-    Raises:
-        UsageError: A run cannot be prepared, or none can; the message names the file, the run, and the
-            origin of the option.
     """
     points: list[SeriesPoint] = []
     for entry in entries:
@@ -91,17 +84,7 @@ def series_of(
     stop_on_failure: bool,
     sample_files: bool = False,
 ) -> Series:
-    """The series of a suite: all that is needed to resume it without its file, except secrets.
-
-    Args:
-        source: The file.
-        suite: Its content.
-        points: Its runs.
-        secret_variables: The environment variables that hold the secrets of each.
-        cooldown_s: The pause between two runs.
-        stop_on_failure: Whether a run that fails is the last.
-        sample_files: Whether the results of each run are written into the folder of the suite too.
-    """
+    """The series of a suite: all that is needed to resume it without its file, except secrets."""
     definition = {
         "name": name_of(source, suite),
         "description": suite.meta.description,
@@ -116,11 +99,7 @@ def series_of(
 
 
 def chosen_entries(settings: RunSettings, source: SuiteSource, suite: Suite) -> tuple[MatrixRun, ...]:
-    """The runs of a suite that the filters leave, with the options of the command line.
-
-    Raises:
-        UsageError: They contradict the suite, or no run is left.
-    """
+    """The runs of a suite that the filters leave, with the options of the command line."""
     from loadgen.sessions.errors import UsageError
     from loadgen.sessions.series.suite.matrix import Choice, matrix
 
@@ -132,11 +111,7 @@ def chosen_entries(settings: RunSettings, source: SuiteSource, suite: Suite) -> 
 
 
 def suite_to_run(settings: RunSettings) -> tuple[SuiteSource, Suite, list[str]]:
-    """The requested suite with the source, and notes on omissions.
-
-    Raises:
-        UsageError: The file cannot be read, or `--all` leaves no benchmark.
-    """
+    """The requested suite with the source, and notes on omissions."""
     from loadgen.sessions.series.suite.mistakes import suite_of
     from loadgen.sessions.series.suite.source_lines import read
 

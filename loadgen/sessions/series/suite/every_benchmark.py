@@ -30,16 +30,8 @@ def suite_of_all(
     A benchmark is left out that needs what is not here: its data, where it cannot be fetched either, a
     package, a container daemon, or a judge or the permission to run code, where the options give none.
 
-    Args:
-        model: The model.
-        url: Its endpoint; None for that of the environment or of `--set url=…`.
-        options: The options of `--set` by name.
-
     Returns:
         The source, for messages; the suite; and why each of the others is left out.
-
-    Raises:
-        UsageError: No model is named, or no benchmark is left.
     """
     if model is None:
         raise UsageError("--all asks every benchmark of one model: name it with --model")

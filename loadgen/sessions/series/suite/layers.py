@@ -22,12 +22,7 @@ _OPTION: Final = re.compile(r"--(?:no-)?([a-z][a-z-]*)")
 
 @dataclass(frozen=True, slots=True)
 class SuiteLayer:
-    """The options of a run from one place.
-
-    Attributes:
-        name: The place's name in messages: `[defaults]`, `[[loads]] 2 (busy)`, `LOADGEN_URL`, `--set`.
-        values: The options.
-    """
+    """The options of a run from one place."""
 
     name: str
     values: Mapping[str, Any]
@@ -65,15 +60,7 @@ def merged(layers: Iterable[SuiteLayer]) -> Merged:
 
 
 def above(sets: Iterable[str], named: Mapping[str, Any]) -> list[SuiteLayer]:
-    """The environment, then the flags, which take precedence.
-
-    Args:
-        sets: The values of `--set`: `KEY=VALUE`.
-        named: Options with their own flag, by name; None where it was not given.
-
-    Raises:
-        UsageError: The option does not exist, its value cannot be read, or two flags set it.
-    """
+    """The environment, then the flags, which take precedence."""
     own = {name: value for name, value in named.items() if value is not None}
     set_values = _sets(sets)
     if twice := sorted(own.keys() & set_values.keys()):

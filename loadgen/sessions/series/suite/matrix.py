@@ -67,14 +67,7 @@ class MatrixRun:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The part of a suite to run: the names that match a glob of each kind, or all without one.
-
-    Attributes:
-        models: Globs for the names of models.
-        benchmarks: Globs for the names of benchmarks.
-        loads: Globs for the names of loads.
-        repeat: How many times each run is done.
-    """
+    """The part of a suite to run: the names that match a glob of each kind, or all without one."""
 
     models: Sequence[str] = ()
     benchmarks: Sequence[str] = ()
@@ -85,17 +78,7 @@ class Choice:
 def matrix(
     source: SuiteSource, suite: Suite, above: Sequence[SuiteLayer], choice: Choice
 ) -> tuple[MatrixRun, ...]:
-    """Every run: by models, then by benchmarks, then by loads, then by repetitions, in the file's order.
-
-    Args:
-        source: The file, for messages.
-        suite: Its content.
-        above: The layers that override the file, the last one with the highest precedence.
-        choice: The part of it to run.
-
-    Raises:
-        UsageError: Two tables have one name, a glob matches nothing, or a run contradicts itself.
-    """
+    """Every run: by models, then by benchmarks, then by loads, then by repetitions, in the file's order."""
     rows = (
         filtered(source, "models", models_of(source, suite), choice.models),
         filtered(source, "benchmarks", benchmarks_of(source, suite), choice.benchmarks),
@@ -170,11 +153,7 @@ def _name(axes: Mapping[str, Any]) -> str:
 def _settings(
     source: SuiteSource, axes: Mapping[str, Any], whole: Merged, require: Sequence[str]
 ) -> PerfSettings:
-    """The settings of one run.
-
-    Raises:
-        UsageError: They contradict each other; the message names their origins.
-    """
+    """The settings of one run."""
     if "url" not in whole.values:
         raise UsageError(
             f"{source.path}: {_name(axes)}: there is no url: give one in [[models]] or [defaults], "

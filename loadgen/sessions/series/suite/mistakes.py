@@ -55,11 +55,7 @@ _MESSAGES: Final[Mapping[str, str]] = {
 
 
 def suite_of(source: SuiteSource) -> Suite:
-    """Validate a file.
-
-    Raises:
-        UsageError: Every mistake in it, up to ten, each with file, line, table and key.
-    """
+    """Validate a file."""
     try:
         context = {"folder": source.path.absolute().parent}
         return _with_gate(Suite.model_validate(dict(source.tables), context=context))
@@ -178,12 +174,7 @@ _OF_AGENTS: Final = frozenset({"backend", "agent", "tools"})
 
 
 def instead_of(name: str, table: Mapping[str, Any]) -> str | None:
-    """The replacement of a key; None for an unknown key.
-
-    Args:
-        name: The key.
-        table: The table with the key.
-    """
+    """The replacement of a key; None for an unknown key."""
     return agent_line(table) if name in _OF_AGENTS else _KEYS.get(name)
 
 
@@ -206,17 +197,7 @@ def agent_line(table: Mapping[str, Any]) -> str:
 
 
 def require_prompts(source: SuiteSource, suite: Suite, name: str, values: Mapping[str, Any]) -> None:
-    """Refuse a benchmark without prompts, the name of which is near a task's or is all that its table has.
-
-    Args:
-        source: The file, for messages.
-        suite: Its content.
-        name: The name of the benchmark.
-        values: The options of a run of the benchmark, from all places.
-
-    Raises:
-        UsageError: With the line to write.
-    """
+    """Refuse a benchmark without prompts, the name of which is near a task's or is all that its table has."""
     from loadgen.sessions.series.suite.chosen_entries import QUESTIONS
 
     number = next((index for index, each in enumerate(suite.benchmarks) if each.name == name), None)

@@ -44,12 +44,7 @@ _HUB: Final = "hf:"
 
 
 def placed(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """The options, with paths relative to a folder made absolute.
-
-    Args:
-        values: The options.
-        folder: The folder that relative paths start from: that of the suite's file, or the current one.
-    """
+    """The options, with paths relative to a folder made absolute."""
     return {name: _placed(name, value, folder.absolute()) for name, value in values.items()}
 
 

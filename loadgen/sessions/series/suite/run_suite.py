@@ -26,9 +26,6 @@ def planned_suite(
 
     Returns:
         The source, the suite, the chosen runs, and a function that notes omissions.
-
-    Raises:
-        UsageError: The suite is invalid, or no run is left.
     """
     from loadgen.sessions.series.suite.chosen_runs import chosen_entries, remarks, suite_to_run
 
@@ -43,11 +40,7 @@ def planned_suite(
 
 
 def new_suite(settings: RunSettings, observer: Observer = SILENT) -> tuple[Path, Series]:
-    """Plan a suite and make its folder; nothing is sent.
-
-    Raises:
-        UsageError: The suite is invalid, no run is left, or a run cannot be run.
-    """
+    """Plan a suite and make its folder; nothing is sent."""
     from loadgen.sessions.files.series_file import new_series_folder
     from loadgen.sessions.series.suite.chosen_runs import folder_of_suite, name_of, series_of, sound
     from loadgen.sessions.series.suite.secret_variables import from_environment, named, secrets_of
@@ -69,17 +62,7 @@ def new_suite(settings: RunSettings, observer: Observer = SILENT) -> tuple[Path,
 
 
 def run_suite(folder: Path, series: Series, key: str | None, observer: Observer = SILENT) -> SeriesResult:
-    """Run the incomplete runs of a suite.
-
-    Args:
-        folder: The folder of the suite.
-        series: The suite.
-        key: The key of runs for which the file names no variable.
-        observer: Gets the progress.
-
-    Raises:
-        UsageError: Another process runs them.
-    """
+    """Run the incomplete runs of a suite."""
     from loadgen.sessions.series.run_series import run_series
     from loadgen.sessions.series.suite.after_run import after_run
     from loadgen.sessions.series.suite.secret_variables import secrets_of

@@ -43,15 +43,7 @@ def from_environment() -> str | None:
 
 
 def secrets_of(variables: Named, otherwise: str | None) -> Callable[[str], Secrets]:
-    """Look up the secrets of a run by name, when the run is prepared.
-
-    Args:
-        variables: The variables of each run.
-        otherwise: The key of runs without their own.
-
-    Raises:
-        UsageError: By the function that is returned: a variable that the file names is not set.
-    """
+    """Look up the secrets of a run by name, when the run is prepared."""
 
     def secrets(run: str) -> Secrets:
         names = variables[run]
@@ -83,12 +75,7 @@ def _value(variable: str) -> str:
 
 
 def require_resumable(folder: Path, series: Series, settings: ResumeSettings) -> None:
-    """Make sure that every remaining run of a suite can be run.
-
-    Raises:
-        UsageError: It is not a suite's folder, an option does not apply to it, or a run cannot be run any
-            more, for example because its prompts are gone; nothing has been sent then.
-    """
+    """Make sure that every remaining run of a suite can be run."""
     if settings.header:
         raise UsageError("--header: a suite takes its headers from the variables that headers_env names")
     _require_whole(folder, series.definition, {point.name for point in series.points})

@@ -71,12 +71,7 @@ class SuiteSource:
 
 
 def read(path: Path) -> SuiteSource:
-    """Read a file by its suffix: TOML, or YAML (`.yaml`, `.yml`).
-
-    Raises:
-        UsageError: It does not exist, is too long, of another kind, or cannot be read; the message has line
-            and reason.
-    """
+    """Read a file by its suffix: TOML, or YAML (`.yaml`, `.yml`)."""
     from hashlib import sha256
 
     if path.suffix.lower() not in {".toml", *_YAML}:

@@ -15,18 +15,7 @@ FILE: Final = "suite.toml"
 
 
 def write_template(path: Path, name: str = STARTER) -> Path:
-    """Write a suite to begin with.
-
-    Args:
-        path: The file, which must not exist yet, or a folder for it.
-        name: `starter`, `agents`, `cloud` or `local`.
-
-    Returns:
-        The file.
-
-    Raises:
-        UsageError: It exists, its folder does not, or its name does not end in `.toml`.
-    """
+    """Write a suite to begin with."""
     if path.is_dir():
         path /= FILE
     if path.suffix != ".toml":

@@ -27,11 +27,7 @@ _VERDICTS: Final[dict[int, str]] = {code: status for status, code in EXIT_CODES.
 
 
 def summed_up(folder: Path, series: Series, ended: SeriesResult) -> dict[str, Any]:
-    """Write `summary.json` and `summary.csv` into the suite's folder.
-
-    Returns:
-        The content of `summary.json`.
-    """
+    """Write `summary.json` and `summary.csv` into the suite's folder."""
     content = document(folder, series, ended)
     write_json(folder / SUMMARY, content)
     write_whole(folder / CSV, series_as_csv(content["points"]).encode())

@@ -44,11 +44,7 @@ class SweepAxis:
 
 
 def numbers(option: str, text: str) -> SweepAxis:
-    """Read `1,2,4` or `10:50:10`, from the first number to the last in steps.
-
-    Raises:
-        UsageError: It is neither.
-    """
+    """Read `1,2,4` or `10:50:10`, from the first number to the last in steps."""
     parts = text.split(":")
     if len(parts) > 1:
         return axis(option, _steps(option, text, parts))
@@ -56,11 +52,7 @@ def numbers(option: str, text: str) -> SweepAxis:
 
 
 def varied(text: str) -> SweepAxis:
-    """Read `max-tokens=64,128`. Where a value has a comma in it, semicolons separate the values.
-
-    Raises:
-        UsageError: It cannot be read, or no option of `loadgen perf` takes these values.
-    """
+    """Read `max-tokens=64,128`. Where a value has a comma in it, semicolons separate the values."""
     option, equals, values = text.partition("=")
     option = option.strip().removeprefix("--").replace("_", "-")
     if not equals or not option:
@@ -69,11 +61,7 @@ def varied(text: str) -> SweepAxis:
 
 
 def axis(option: str, texts: Sequence[str]) -> SweepAxis:
-    """An axis of values in the form of the command line.
-
-    Raises:
-        UsageError: The option does not exist, or it does not take one of them.
-    """
+    """An axis of values in the form of the command line."""
     name = option.replace("-", "_")
     variable_options = [variable for variable in options() if variable not in _NO_AXES]
     if name not in variable_options:
@@ -86,11 +74,7 @@ def axis(option: str, texts: Sequence[str]) -> SweepAxis:
 
 
 def grid(axes: Sequence[SweepAxis]) -> Iterator[Mapping[str, tuple[str, Any]]]:
-    """Every combination of the values, by option; the last axis changes first.
-
-    Raises:
-        UsageError: No axis is given, one is given twice, or the combinations are too many.
-    """
+    """Every combination of the values, by option; the last axis changes first."""
     if not axes:
         raise UsageError("Nothing to sweep. Use --concurrency 1,2,4, --rate 1:10:1 or --vary OPTION=…")
     names = [axis.option for axis in axes]

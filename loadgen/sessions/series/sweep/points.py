@@ -16,15 +16,7 @@ if TYPE_CHECKING:
 
 
 def points_of(settings: SweepSettings, perf: Mapping[str, Any]) -> tuple[SeriesPoint, ...]:
-    """Every run of a sweep.
-
-    Args:
-        settings: The varied options.
-        perf: The options that all runs have in common, by field.
-
-    Raises:
-        UsageError: Nothing is varied, an option cannot be varied, or a combination contradicts itself.
-    """
+    """Every run of a sweep."""
     texts = {"concurrency": settings.concurrency, "rate": settings.rate}
     axes = [numbers(option, text) for option, text in texts.items() if text is not None]
     axes += [varied(text) for text in settings.vary]

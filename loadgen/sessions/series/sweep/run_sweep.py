@@ -21,15 +21,8 @@ if TYPE_CHECKING:
 def new_sweep(settings: SweepSettings, perf: Mapping[str, Any]) -> tuple[Path, Series, Secrets]:
     """Plan a sweep.
 
-    Args:
-        settings: What is varied.
-        perf: The options that all runs have in common, by field.
-
     Returns:
         Its folder, which is made, its points, and the secrets of its runs.
-
-    Raises:
-        UsageError: Nothing is varied, a value cannot be one, or there is no matplotlib to plot with.
     """
     from loadgen.sessions.files.series_file import Series, SeriesKind, new_series_folder
     from loadgen.sessions.series.point_options import Secrets
@@ -44,11 +37,7 @@ def new_sweep(settings: SweepSettings, perf: Mapping[str, Any]) -> tuple[Path, S
 
 
 def run_sweep(folder: Path, series: Series, secrets: Secrets, observer: Observer = SILENT) -> SeriesResult:
-    """Run the points of a sweep that have not been run to their end, and write its files.
-
-    Raises:
-        UsageError: The options of a point contradict each other, before the first run.
-    """
+    """Run the points of a sweep that have not been run to their end, and write its files."""
     from loadgen.sessions.series.point_options import check
     from loadgen.sessions.series.run_series import run_series
     from loadgen.sessions.series.sweep.sweep_files import write_sweep
@@ -62,11 +51,7 @@ def run_sweep(folder: Path, series: Series, secrets: Secrets, observer: Observer
 
 
 def require_plot(*, wanted: bool) -> None:
-    """Make sure that there is what plots are drawn with.
-
-    Raises:
-        UsageError: It is not installed.
-    """
+    """Make sure that there is what plots are drawn with."""
     from importlib.util import find_spec
 
     if wanted and find_spec("matplotlib") is None:

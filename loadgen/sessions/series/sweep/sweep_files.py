@@ -88,12 +88,7 @@ def _summary(plane: Plane) -> dict[str, Any]:
 
 
 def planes_of(outcomes: Sequence[PointOutcome], *, by_folder: bool = False) -> tuple[Plane, Plane]:
-    """The valid runs: a run that the client limited does not measure the server.
-
-    Args:
-        outcomes: The outcomes of the points.
-        by_folder: Whether runs are called by their folders instead of their points.
-    """
+    """The valid runs: a run that the client limited does not measure the server."""
     return planes(
         [
             (outcome.folder.name if by_folder else outcome.point.name, figures(outcome.report))
