@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import orjson
 import pytest
 
-from loadgen.sessions.series.suite import editor_schema as suite_schema
+from loadgen.sessions.series.suite import starter_files as suite_schema
 from reporter import report_schema
 from rulesets.reading.ruleset_schema import schema as ruleset_schema
 from tests import api_reference, golden, messages, typed_options

@@ -87,7 +87,7 @@ _COMMANDS: Final[Mapping[str, _CommandEntry]] = {
         _RUNNING, "loadgen.cli.resume:resume", "loadgen.sessions.settings.resume:ResumeSettings"
     ),
     "check": _CommandEntry(
-        _RUNNING, "loadgen.cli.check:check", "loadgen.sessions.settings.check:CheckSettings"
+        _RUNNING, "loadgen.cli.check:check", "loadgen.sessions.settings.endpoint_options:CheckSettings"
     ),
     "report": _CommandEntry(_READING, "loadgen.cli.report:report"),
     "score": _CommandEntry(

@@ -33,7 +33,7 @@ def output_caching(settings: AuditSettings, perf: Mapping[str, Any]) -> None:
     loadgen audit output-caching --url $URL --model llama -c 32 --salt
     """
     from loadgen.sessions.files.series_file import Series, SeriesKind, new_series_folder
-    from loadgen.sessions.series.audit.audit_phases import phases, threshold_of
+    from loadgen.sessions.series.audit.output_caching import phases, threshold_of
     from loadgen.sessions.series.point_options import Secrets, check
 
     secrets = Secrets(perf["api_key"], tuple(perf["header"]))
@@ -59,7 +59,7 @@ def _conduct(folder: Path, series: Series, secrets: Secrets, *, json: bool, quie
 
     from loadgen.cli.terminal.progress_observer import Terminal
     from loadgen.sessions.errors import printable
-    from loadgen.sessions.series.audit.audit_files import RECORD, conclude, withdraw
+    from loadgen.sessions.series.audit.output_caching import RECORD, conclude, withdraw
     from loadgen.sessions.series.run_series import run_series
     from rulesets.exit_codes import ExitCode
 

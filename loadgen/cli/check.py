@@ -11,8 +11,8 @@ from rulesets.exit_codes import ExitCode
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from loadgen.sessions.run.check_line import CheckLine
-    from loadgen.sessions.settings.check import CheckSettings
+    from loadgen.sessions.run.endpoint_checks import CheckLine
+    from loadgen.sessions.settings.endpoint_options import CheckSettings
 
 
 def check(settings: CheckSettings) -> None:

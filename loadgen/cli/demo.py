@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from statistics import median
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from loadgen.sessions.settings.option import Option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from loadgen.mock_endpoint.truth import Truth
+    from reporter.report import Report
 
 _TTFT = "lognormal:60ms,0.3"
 _ITL = "normal:8ms,1ms"
@@ -31,7 +38,6 @@ def demo(
     from loadgen.cli.terminal.show import print_as
     from loadgen.mock_endpoint.process import start_mock
     from loadgen.sessions.arguments import program
-    from loadgen.sessions.demo_figures import compared_with_truth
     from loadgen.sessions.formats import TEXT
     from loadgen.sessions.run_session import outcome, run
     from loadgen.sessions.settings.perf import perf_settings
@@ -60,3 +66,24 @@ def demo(
     typer.echo(f'    {program()} sql {folder} "{_QUERY}"')
     typer.echo(f"    {program()} gate {folder} --require 'latency:p(99)<2s'")
     raise typer.Exit(outcome(report))
+
+
+_MS: Final = 1e6
+
+
+def compared_with_truth(report: Report, truth: Sequence[Truth]) -> Iterator[str]:
+    """The reported medians of TTFT and TPOT and the true ones of the server, a line each."""
+    measured = truth[report.counts.warmup :]
+    ttft = [(request.chunk_ns[0] - request.received_ns) / _MS for request in measured if request.chunk_ns]
+    tpot = [
+        (request.chunk_ns[-1] - request.chunk_ns[0]) / (request.tokens - 1) / _MS
+        for request in measured
+        if request.tokens > 1 and request.chunk_ns
+    ]
+    for name, reported, true_ms in (("TTFT", report.ttft_ms, ttft), ("TPOT", report.tpot_ms, tpot)):
+        yield _line(name, reported, median(true_ms))
+
+
+def _line(name: str, reported: Any, true: float) -> str:
+    p50 = reported.p50 if reported is not None else float("nan")
+    return f"    {name}   reported {p50:8.3f}   true {true:8.3f}   difference {p50 - true:+.3f}"

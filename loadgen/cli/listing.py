@@ -159,8 +159,7 @@ def _list_plugins(*, json: bool) -> None:
 def _list_tasks(name: str | None, data: Path | None, *, json: bool) -> None:
     """Print every benchmark, or the details of one."""
     from loadgen.sessions.errors import printable
-    from loadgen.sessions.task_listing import details, table, usable
-    from loadgen.sessions.tasks import facts
+    from loadgen.sessions.task_listing import details, facts, table, usable
     from workloads.catalog import problems, workload
 
     if name is None:

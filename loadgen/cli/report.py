@@ -26,11 +26,11 @@ from loadgen.sessions.settings.format_options import Json, ReportFormat, chosen_
 from loadgen.sessions.settings.option import Option
 from loadgen.sessions.settings.price_options import Prices
 from loadgen.sessions.settings.run_argument import RunOrSeries
-from loadgen.sessions.settings.tokenizer_options import Tokenizer
+from loadgen.sessions.settings.tokenizer_options import Tokenizer, load
 from loadgen.sessions.settings.verdict_options import OnInvalid
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from reporter.report import Report
     from reporter.report_options import ReportOptions
@@ -100,8 +100,6 @@ def report(
 
     loadgen report RUN --format html -o report.html
     """
-    from loadgen.sessions.run.breakdowns import require_breakdowns, score_groups
-
     form = chosen_format(form, json=json)
     _require_text(form, output, traces=trace_detail, breakdown="--by" if by else "--stats" if stats else "")
     from loadgen.cli.terminal.pipe import end_with_the_reader
@@ -109,7 +107,6 @@ def report(
     from loadgen.sessions.files.run_folder import require_no_log
     from loadgen.sessions.files.series_file import is_series
     from loadgen.sessions.settings.price_options import load as load_prices
-    from loadgen.sessions.settings.tokenizer_options import load
     from loadgen.sessions.trace_listing import trace_lines
     from reporter.report_options import ReportOptions, TPOTReportingMode
 
@@ -191,3 +188,23 @@ def _report_series(run: Path, of_a_run: Mapping[str, object], form: str, output:
             f"{options[0]}: applies to a run; {run} is a series of runs: name a run in the series"
         )
     return show_series(folder_of(run), form, output)
+
+
+def score_groups(made: Report) -> Sequence[str]:
+    """The categories by which the benchmarks of a run break scores down."""
+    tags = [tag for score in made.accuracy for tag in score.groups]
+    if not tags:
+        raise UsageError(
+            "--stats: no benchmark of this run has categories to break scores down by; leave it out"
+        )
+    return tags
+
+
+def require_breakdowns(made: Report, by: Sequence[str]) -> None:
+    """Refuse a breakdown that a report does not have."""
+    from reporter.render.breakdown_tables import names
+
+    if missing := [name for name in by if name not in names(made)]:
+        raise UsageError(
+            f"--by {missing[0]}: no such breakdown in the run; choose {', '.join(names(made)) or 'none'}"
+        )

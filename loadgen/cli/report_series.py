@@ -72,22 +72,24 @@ def _shown(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> tu
 
     match series.kind:
         case SeriesKind.SWEEP:
-            from loadgen.cli.terminal import sweep_table
+            from loadgen.cli.terminal import series_table
             from loadgen.sessions.series.sweep.sweep_files import document
 
-            return sweep_table.as_text(outcomes), document(folder, outcomes)
+            return series_table.sweep_tables(outcomes), document(folder, outcomes)
         case SeriesKind.SUITE:
-            from loadgen.cli.terminal import suite_table
+            from loadgen.cli.terminal import series_table
             from loadgen.sessions.series.suite import summary
 
             result = SeriesResult(tuple(outcomes), interrupted=False)
-            return suite_table.as_text(folder, series, outcomes), summary.document(folder, series, result)
+            return series_table.suite_tables(folder, series, outcomes), summary.document(
+                folder, series, result
+            )
         case SeriesKind.SEARCH:
-            from loadgen.cli.terminal import search_table
+            from loadgen.cli.terminal import series_table
             from loadgen.sessions.series.search.seek import search_outcome
 
             limit = search_outcome(folder, series, outcomes)
-            return search_table.table(limit, **page()), limit.to_dict()
+            return series_table.search_table(limit, **page()), limit.to_dict()
         case SeriesKind.OPTIMIZATION:
             from workloads.registry import entries, load
 

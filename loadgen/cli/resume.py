@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.files.series_file import SERIES, SeriesKind, read
+from loadgen.sessions.files.series_file import SERIES, SeriesKind, is_series, read
 from workloads.registry import entries, load
 
 if TYPE_CHECKING:
@@ -32,8 +32,6 @@ def resume(settings: ResumeSettings) -> None:
 
     loadgen resume runs/20260101-120000-llama
     """
-    from loadgen.sessions.files.series_file import is_series
-
     if is_series(settings.run):
         resume_series(settings)
         return

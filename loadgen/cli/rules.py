@@ -12,6 +12,7 @@ from loadgen.sessions.settings.option import Argument, Option
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from rulesets.loading import Book
     from rulesets.ruleset import Ruleset
 
 
@@ -69,7 +70,6 @@ def check(
     loadgen rules check rules/*.yaml
     """
     from loadgen.cli.terminal.pipe import end_with_the_reader
-    from loadgen.sessions.ruleset_summary import checked
     from rulesets.errors import RulesetError
     from rulesets.exit_codes import ExitCode
     from rulesets.loading import read
@@ -91,3 +91,19 @@ def _print(lines: Iterable[str], *, to_error: bool = False) -> None:
 
     for line in lines:
         typer.echo(printable(line, longest=None), err=to_error)
+
+
+def checked(file: str, book: Book) -> Iterable[str]:
+    """A file of rules in a line, and a line for each warning."""
+    from reporter.number_text import counted
+    from rulesets.linting import warnings
+
+    where: dict[str, list[str]] = {}
+    for (model, scenario), ruleset in book.rulesets.items():
+        for warning in warnings(ruleset):
+            where.setdefault(warning, []).append(f"{model}/{scenario}")
+    count = len(book.rulesets)
+    title = f"{file}: {book.name} {book.version}: {counted(count, 'scenario')}"
+    yield f"{title}, {counted(len(where), 'warning') if where else 'no warnings'}"
+    for warning, places in where.items():
+        yield f"  warning: {warning}" + f"  [{', '.join(places)}]" * (count > 1)

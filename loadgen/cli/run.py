@@ -46,8 +46,8 @@ def run(settings: RunSettings) -> None:
 
 
 def _dry_run(settings: RunSettings, terminal: Terminal) -> None:
+    from loadgen.cli.suite_runs import plan_table
     from loadgen.cli.terminal.show import page
-    from loadgen.cli.terminal.suite_plan import as_text
     from loadgen.sessions.run.preflight import warn_of
     from loadgen.sessions.series.point_options import Secrets
     from loadgen.sessions.series.suite.chosen_runs import name_of, sound
@@ -69,4 +69,4 @@ def _dry_run(settings: RunSettings, terminal: Terminal) -> None:
         sys.stdout.write(orjson.dumps(plan, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode())
         return
     title = f"{name_of(source, suite)}, {len(entries)} runs, from {source.path}"
-    sys.stdout.write(as_text(title, entries, **page()))
+    sys.stdout.write(plan_table(title, entries, **page()))

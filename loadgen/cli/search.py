@@ -56,10 +56,10 @@ def _conduct(folder: Path, series: Series, secrets: Secrets, *, json: bool, quie
     if json:
         sys.stdout.write((folder / RESULT).read_text())
     else:
-        from loadgen.cli.terminal.search_table import table
+        from loadgen.cli.terminal.series_table import search_table
         from loadgen.cli.terminal.show import page
 
-        print(table(result, **page()), end="")
+        print(search_table(result, **page()), end="")
     if not quiet:
         print(f"\nThe search is in {printable(str(folder))}", file=sys.stderr)
     raise typer.Exit(result.exit_code)

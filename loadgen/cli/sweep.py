@@ -61,9 +61,9 @@ def _conduct(folder: Path, series: Series, secrets: Secrets, *, json: bool, quie
     if json:
         sys.stdout.write((folder / SWEEP).read_text())
     else:
-        from loadgen.cli.terminal.sweep_table import as_text
+        from loadgen.cli.terminal.series_table import sweep_tables
 
-        sys.stdout.write(as_text(ended.outcomes))
+        sys.stdout.write(sweep_tables(ended.outcomes))
     together = publish_series_verdicts(folder, ended.outcomes, quiet=json)
     if not quiet:
         print(f"\nThe sweep is in {printable(str(folder))}", file=sys.stderr)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.gating.reference import read_rules, require_known
+from loadgen.sessions.gating.reference import GateInputs, read_rules, require_known
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +38,6 @@ def evaluate(
     from loadgen.sessions.gating.accuracy_scores import scores_of
     from loadgen.sessions.gating.audit_results import audits_in
     from loadgen.sessions.gating.given_power import power_of
-    from loadgen.sessions.gating.reference import GateInputs
     from loadgen.sessions.run.report_of_log import write_report
     from reporter.references import evidences, runs_of
     from reporter.report_options import ReportOptions

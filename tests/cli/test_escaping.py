@@ -15,8 +15,8 @@ from loadgen.cli import sql
 from loadgen.cli.check import print_json, printer
 from loadgen.sessions.errors import printable
 from loadgen.sessions.files.run_folder import new_run_folder
-from loadgen.sessions.query_lines import csv_lines, json_lines
 from loadgen.sessions.run.endpoint_checks import CheckLine
+from loadgen.sessions.sql_query import csv_lines, json_lines
 from reporter.log.query import QueryResult
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from loadgen.plugins.mlperf.submission_names import Official, canonical
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.files.run_folder import model_folder
 from loadgen.sessions.files.series_file import Series, SeriesKind, SeriesPoint, folder_of, write
-from loadgen.sessions.series.audit.audit_files import RECORD, VERIFIED
+from loadgen.sessions.series.audit.output_caching import RECORD, VERIFIED
 from loadgen.sessions.settings.export import ExportSettings
 from recorder import EventType
 from recorder.errors import BeingWrittenError

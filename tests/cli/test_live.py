@@ -4,12 +4,12 @@ from collections import Counter
 
 import pytest
 
+from loadgen.cli.terminal.live import progress_line as line
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.load import Offline
 from loadgen.driver.plan import Plan
 from loadgen.driver.progress import SessionProgress
-from loadgen.sessions.run.progress_line import progress_line as line
 
 SECOND = 1_000_000_000
 

@@ -18,8 +18,7 @@ from loadgen.driver.errors import UnreachableError
 from loadgen.mock_endpoint.process import MockProcess, start_mock
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.gating.audit_results import audits_in
-from loadgen.sessions.series.audit.audit_phases import phases, threshold_of
-from loadgen.sessions.series.audit.output_caching import AuditPhase, audit
+from loadgen.sessions.series.audit.output_caching import AuditPhase, audit, phases, threshold_of
 from loadgen.sessions.series.point_options import Secrets, prepared
 from loadgen.sessions.settings.audit import REPLACED, AuditSettings
 from loadgen.sessions.settings.perf import PerfSettings

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.run.earlier_run import replayed_requests
 from loadgen.sessions.run.first_facts import dataset_findings
+from loadgen.sessions.run.replay import replayed_requests
 from tests.remembered_logs import remembered_log
 from workloads.traces.replayed import questions
 from workloads.traces.replayed_part import TracePart, read_trace

@@ -9,7 +9,7 @@ import pytest
 
 from loadgen.mock_endpoint.process import start_mock
 from loadgen.sessions.series.suite.after_run import sample_file
-from loadgen.sessions.series.suite.every_benchmark import suite_of_all
+from loadgen.sessions.series.suite.chosen_runs import suite_of_all
 from workloads.catalog import names
 from workloads.errors import WorkloadError
 

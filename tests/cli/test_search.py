@@ -15,11 +15,10 @@ from loadgen.cli.resume import resume
 from loadgen.cli.search import search
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.report_of_log import make_report
-from loadgen.sessions.series.search.fairness import CANDIDATES, fair_seed
 from loadgen.sessions.series.search.requirements import fewest_samples, required_of
 from loadgen.sessions.series.search.search_result import SearchOutcome
 from loadgen.sessions.series.search.strategy import SearchRange, StopReason, Trial, TrialResult, TrialVerdict
-from loadgen.sessions.series.search.trials import Trials
+from loadgen.sessions.series.search.trials import CANDIDATES, Trials, fair_seed
 from loadgen.sessions.settings.concerns import flat_values
 from loadgen.sessions.settings.perf import perf_settings
 from loadgen.sessions.settings.resume import ResumeSettings

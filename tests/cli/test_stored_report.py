@@ -12,7 +12,7 @@ import pytest
 
 from loadgen.sessions.files.run_folder import REPORT
 from loadgen.sessions.run.report_of_log import make_report, write_report
-from loadgen.sessions.series.stored_report import stored_report
+from loadgen.sessions.series.outcomes_so_far import stored_report
 from recorder.store import LOG_NAME
 from reporter.costs.prices import Price, PriceTable
 from reporter.report_options import ReportOptions
@@ -32,7 +32,7 @@ def reported_copy(reported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     """A copy of that run, whose report was written by this version."""
     folder = Path(shutil.copytree(reported, tmp_path / "run"))
     made = orjson.loads((folder / REPORT).read_bytes())["run"]["versions"]["llm-loadgen"]
-    monkeypatch.setattr("loadgen.sessions.series.stored_report.package_version", lambda _: made)
+    monkeypatch.setattr("loadgen.sessions.series.outcomes_so_far.package_version", lambda _: made)
     return folder
 
 

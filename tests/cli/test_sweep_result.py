@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
-from loadgen.cli.terminal.sweep_table import as_text
+from loadgen.cli.terminal.series_table import sweep_tables
 from loadgen.sessions.files.series_file import Series, SeriesKind, SeriesPoint, folder_of, write
 from loadgen.sessions.run_list import listed
-from loadgen.sessions.series.exit_code import exit_code_of
+from loadgen.sessions.series.outcomes_so_far import exit_code_of
 from loadgen.sessions.series.overview import overview
 from loadgen.sessions.series.series_gate import code_of_series
-from loadgen.sessions.series.sweep.held import highest_held
+from loadgen.sessions.series.sweep.fronts import highest_held
 from loadgen.sessions.series.sweep.sweep_files import document
 from loadgen.sessions.series_outcome import PointOutcome, most_severe
 from reporter.render import series_csv
@@ -71,7 +71,7 @@ def test_the_highest_rate_that_held_comes_first(made_report: Report) -> None:
     """Before the fronts, in text, JSON and on the page, by the folder of its run."""
     outcomes = rates(made_report)
     sentence = "Highest rate that held: 20 requests/s (02-rate-20); 40 was overloaded."
-    text = " ".join(as_text(outcomes).split())
+    text = " ".join(sweep_tables(outcomes).split())
     assert 0 < text.index(sentence) < text.index("Pareto front")
     [held] = document(Path("sweep"), outcomes)["held"]
     assert (held["axis"], held["load"], held["run"], held["above"]) == ("rate", 20, "02-rate-20", 40)
@@ -98,7 +98,7 @@ def test_of_several_axes_each_combination_has_its_highest_load(made_report: Repo
 def test_the_warnings_of_its_runs_are_visible(made_report: Report) -> None:
     """In the table, under it with their message, in CSV, in JSON and on the page."""
     outcomes = rates(made_report)
-    text = " ".join(as_text(outcomes).split())
+    text = " ".join(sweep_tables(outcomes).split())
     assert "cpu_contended in 02-rate-20: CPU contention: a wait of 43 %. Keep off." in text
     series = series_of(*(dict(outcome.point.axes) for outcome in outcomes))
     shown = overview(Path("sweep"), series, outcomes)
@@ -113,7 +113,7 @@ def test_the_warnings_of_its_runs_are_visible(made_report: Report) -> None:
 def test_a_table_calls_runs_by_their_folders(made_report: Report) -> None:
     """On the terminal, on the page and in the sentences."""
     outcomes = rates(made_report)
-    text = as_text(outcomes)
+    text = sweep_tables(outcomes)
     for outcome in outcomes:
         assert outcome.folder.name in text.split("Pareto")[0]
     assert "Pareto front, throughput against TTFT: 0" in text or "No Pareto front" in text

@@ -267,7 +267,7 @@ def _resume(run: Path) -> None:
 
 
 def _replay(run: Path) -> None:
-    from loadgen.sessions.run.earlier_run import replayed_requests
+    from loadgen.sessions.run.replay import replayed_requests
     from workloads.traces.replayed_part import TracePart
 
     replayed_requests(run, TracePart())

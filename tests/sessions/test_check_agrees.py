@@ -22,7 +22,7 @@ from loadgen.plugins.selftest.trial import bases
 from loadgen.sessions.run.endpoint_checks import ask_endpoint
 from loadgen.sessions.run.preparation import targets_of, timeouts_of
 from loadgen.sessions.run.protocol_options import options_of
-from loadgen.sessions.settings.check import CheckSettings
+from loadgen.sessions.settings.endpoint_options import CheckSettings
 from workloads.sample import Sample
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from loadgen.driver.client.memory_bounds import MAX_BODY_BYTES
-from loadgen.sessions.settings.failures import FailureSettings
 from loadgen.sessions.settings.kinds import share, size
 from loadgen.sessions.settings.option import OptionValueError
+from loadgen.sessions.settings.perf import FailureSettings
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loadgen.sessions.series.search.chance import of_mean, of_share
-from loadgen.sessions.series.search.hidden_backlog import may_grow
+from loadgen.sessions.series.search.meeting import of_mean, of_share
 from loadgen.sessions.series.search.strategy import (
     SearchRange,
     StopReason,
@@ -22,6 +21,7 @@ from loadgen.sessions.series.search.strategy import (
     next_step,
     trial_bounds,
 )
+from loadgen.sessions.series.search.trials import may_grow
 from reporter.findings.rate_held import BLOCKS, FILLING, judged
 from reporter.report import Summary
 

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.series.suite import editor_schema
+from loadgen.sessions.series.suite import starter_files as editor_schema
 from loadgen.sessions.series.suite.after_run import trackers_of
 from loadgen.sessions.series.suite.mistakes import suite_of
 from loadgen.sessions.series.suite.option_values import elsewhere, options

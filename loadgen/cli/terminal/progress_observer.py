@@ -74,14 +74,14 @@ class Terminal(Observer):
 
     def run_begins(self, point: SeriesPoint, number: int, total: int, pause_s: float) -> None:
         """Announce the next run, with the pause before the run."""
-        from loadgen.cli.terminal.series_progress import begins
+        from loadgen.cli.terminal.scoring_progress import begins
 
         self._line(begins(point, number, total, pause_s))
 
     def run_ended(self, outcome: PointOutcome, remark: str | None) -> None:
         """Write the result of a run in a line."""
         if not self._quiet:
-            from loadgen.cli.terminal.series_progress import ended
+            from loadgen.cli.terminal.scoring_progress import ended
 
             self._line(ended(outcome, remark))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.cli.terminal.progress_observer import Terminal
 from loadgen.sessions.formats import TEXT, format_facts, render
-from loadgen.sessions.gating.outputs import write_verdicts
+from loadgen.sessions.gating.outputs import write_output, write_verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,7 +36,6 @@ def show_as(subject: Subject, form: str, value: Any, output: Path | None, **opti
     if output is None:
         print_as(subject, form, value, **options)
         return
-    from loadgen.sessions.gating.outputs import write_output
 
     write_output("--output", output, render(subject, form, value, **options))
 

@@ -11,8 +11,7 @@ from loadgen.sessions.files.plain_files import as_json, as_yaml
 from loadgen.sessions.files.run_folder import model_folder
 from loadgen.sessions.gating.accuracy_scores import scores_of
 from loadgen.sessions.gating.audit_results import audits_in
-from loadgen.sessions.series.audit.audit_files import RECORD, VERIFIED, verified
-from loadgen.sessions.series.audit.output_caching import TEST
+from loadgen.sessions.series.audit.output_caching import RECORD, TEST, VERIFIED, verified
 from reporter.values.task_score import plain
 
 if TYPE_CHECKING:

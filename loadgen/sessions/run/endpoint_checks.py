@@ -2,16 +2,110 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+import asyncio
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from loadgen.sessions.run.check_line import CheckLine
+from loadgen.driver.client.protocols import codec_of, protocol_entry
+from loadgen.driver.errors import RejectedError, UnreachableError
+from loadgen.driver.probe import Prober
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator, Callable, Mapping
 
+    from loadgen.driver.client.codec import Codec, Generation
+    from loadgen.driver.client.transport import Transport
     from loadgen.driver.probe import Probe
-    from loadgen.sessions.settings.check import CheckSettings
+    from loadgen.sessions.settings.endpoint_options import CheckSettings
+
+
+@dataclass(frozen=True, slots=True)
+class CheckLine:
+    """One line of the output: a check, the status, and details."""
+
+    check: str
+    status: Literal["ok", "warning", "failed"]
+    detail: str
+
+
+_CLIENT_ERRORS: Final = range(400, 500)
+
+_TOOL: Final = {"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}
+_PARAMETERS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "ignore_eos": {"ignore_eos": True},
+    "min_tokens": {"min_tokens": 2},
+    "seed": {"seed": 0},
+    "logprobs": {"logprobs": True},
+    "tools": {"tools": [_TOOL]},
+}
+_OF_COMPLETIONS: Final[Mapping[str, Mapping[str, Any]]] = {"logprobs": {"logprobs": 1}}
+_OPENAI: Final = ("chat", "completions", "responses", "messages")
+
+
+async def feature_checks(
+    protocol: str, transport: Transport, codec: Codec, generation: Generation, probe: Probe
+) -> AsyncIterator[CheckLine]:
+    """Check an endpoint that has answered."""
+    entry = protocol_entry(protocol)
+    if entry.seed:
+        parameters = dict(_PARAMETERS)
+        if protocol == "completions":
+            parameters = {**parameters, **_OF_COMPLETIONS}
+            del parameters["tools"]
+        async for line in _parameters(Prober(transport, codec, generation), parameters, probe):
+            yield line
+    yield await _metrics(transport)
+    if not entry.rooted:
+        yield await _protocols(protocol, transport, generation)
+
+
+async def _parameters(
+    prober: Prober, parameters: Mapping[str, Mapping[str, Any]], probe: Probe
+) -> AsyncIterator[CheckLine]:
+    refused = dict.fromkeys(probe.refused, "")
+    accepted = [] if "stream_options" in refused else ["stream_options"]
+    for name, members in parameters.items():
+        answer = await prober.completion(members)
+        if answer.status in _CLIENT_ERRORS:
+            refused[name] = f" (HTTP {answer.status}: {answer.message})"
+        else:
+            accepted.append(name)
+    if accepted:
+        yield CheckLine("accepts", "ok", ", ".join(accepted))
+    for name, why in refused.items():
+        yield CheckLine("refuses", "warning", f"{name}{why}")
+
+
+async def _metrics(transport: Transport) -> CheckLine:
+    from recorder.sensors.exposition import is_known
+    from recorder.sensors.scrape import ScrapeError, ScrapeTarget, scrape
+
+    target = transport.endpoint
+    url = f"{target.origin}/metrics"
+    try:
+        page = await asyncio.to_thread(scrape, ScrapeTarget(url, target.headers, target.verify))
+    except ScrapeError as error:
+        return CheckLine("metrics", "warning", f"no {url}: {target.redact(str(error))}")
+    if not is_known(page.text):
+        return CheckLine("metrics", "warning", f"{url} has no metrics of a known server")
+    return CheckLine("metrics", "ok", f"{url}: a run records them")
+
+
+async def _protocols(own: str, transport: Transport, generation: Generation) -> CheckLine:
+    """Ask in each of the usual protocols."""
+    answering, silent = [own], []
+    for name in _OPENAI:
+        if name == own:
+            continue
+        try:
+            probe = await Prober(transport, codec_of(name, {}), generation).completion()
+        except (RejectedError, UnreachableError):
+            silent.append(name)
+            continue
+        (answering if probe.status == _OK and probe.failure is None else silent).append(name)
+    others = f"; not {', '.join(silent)}" if silent else ""
+    return CheckLine("protocols", "ok", f"{', '.join(answering)}{others}")
+
 
 LIST_TIMEOUT_S: Final = 10.0
 """The time limit of the model list, which a server has at hand."""
@@ -32,9 +126,6 @@ async def ask_endpoint(settings: CheckSettings, emit: Callable[[CheckLine], None
     """
     from loadgen.driver.client.codec import Generation
     from loadgen.driver.client.http_transport import HttpTransport
-    from loadgen.driver.client.protocols import codec_of, protocol_entry
-    from loadgen.driver.probe import Prober
-    from loadgen.sessions.run.check_features import feature_checks
     from loadgen.sessions.run.preparation import targets_of, timeouts_of
     from loadgen.sessions.run.protocol_options import options_of, protocol_of
     from loadgen.sessions.run.served_model import served_model

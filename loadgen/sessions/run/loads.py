@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, assert_never
 
-from loadgen.driver.errors import ProfileError
+from loadgen.driver.errors import ProfileError, StagesError
 from loadgen.driver.load import Closed, Offline, Open, ProcessArrivals, TraceArrivals
 from loadgen.driver.plan import TRACE_SPEED
 from loadgen.sessions.errors import UsageError
@@ -149,7 +149,6 @@ def _rate(settings: LoadSettings) -> Profile | None:
     """The rate of an open loop; None for a closed one."""
     if settings.stages is not None:
         from loadgen.driver.arrivals.stages_file import read_stages
-        from loadgen.driver.errors import StagesError
 
         try:
             return read_stages(Path(settings.stages))

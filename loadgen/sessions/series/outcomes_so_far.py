@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from loadgen.sessions.environment import package_version
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.files.series_file import Series, folder_of
+from loadgen.sessions.files.run_folder import REPORT, still_running
+from loadgen.sessions.files.series_file import Series, SeriesKind, folder_of
 from loadgen.sessions.observer import SILENT
-from loadgen.sessions.series.exit_code import exit_code_of
 from loadgen.sessions.series_outcome import UNFINISHED, PointOutcome
-from recorder.errors import BeingWrittenError
+from recorder.errors import BeingWrittenError, LogError
+from reporter.log.storage_place import source_files
+from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from loadgen.sessions.files.series_file import Series
     from loadgen.sessions.observer import Observer
+    from reporter.report import Report
 
 
 def outcome_of(folder: Path, series: Series, number: int, observer: Observer = SILENT) -> PointOutcome | None:
@@ -24,10 +29,7 @@ def outcome_of(folder: Path, series: Series, number: int, observer: Observer = S
     Raises:
         BeingWrittenError: It is running now.
     """
-    from loadgen.sessions.files.run_folder import still_running
     from loadgen.sessions.run.report_of_log import write_report
-    from loadgen.sessions.series.stored_report import stored_report
-    from recorder.errors import LogError
     from recorder.store import LOG_NAME
 
     place = folder_of(folder, series, number)
@@ -62,3 +64,40 @@ def outcomes_so_far(folder: Path, series: Series) -> list[PointOutcome]:
             if outcome is not None:
                 outcomes.append(outcome)
     return outcomes
+
+
+def exit_code_of(report: Report, series: Series, number: int) -> int:
+    """The exit code of a point: of `loadgen perf`, but a sweep asks for loads that the endpoint cannot hold.
+
+    Overload alone is not an error there: 0, or 1 (a target is missed) where there are rules.
+    """
+    from loadgen.sessions.run_session import outcome
+
+    errors = {finding.code for finding in report.findings if finding.severity == "error"}
+    if series.kind == SeriesKind.SWEEP and report.validity.overloaded and len(errors) == 1:
+        return ExitCode.PASS if report.verdict is None else ExitCode.FAIL
+    return outcome(report, series.points[number].options.get("inconclusive", "5"))
+
+
+_NOT_OVER: Final = frozenset({"running", "interrupted", "cut_off"})
+
+
+def stored_report(run: Path) -> Report | None:
+    """Read the report of an ended run, a hundred times faster than computing.
+
+    Returns:
+        None where there is none, the log is newer, another version of this program made it, or `loadgen
+        report` or `loadgen gate` with the choices of a reader.
+    """
+    from reporter.read_report import report_of
+    from reporter.report import SCHEMA_VERSION
+
+    path = run / REPORT
+    with suppress(OSError, ValueError):
+        if path.stat().st_mtime_ns < max(part.stat().st_mtime_ns for part in source_files(run)):
+            return None
+        made = report_of(path.read_bytes())
+        key = (made.run.as_started, made.schema_version, made.run.versions.get("llm-loadgen"))
+        if key == (True, SCHEMA_VERSION, package_version("llm-loadgen")) and made.run.ended not in _NOT_OVER:
+            return made
+    return None

@@ -14,8 +14,7 @@ from loadgen.sessions.files import series_file as files
 from loadgen.sessions.files.run_folder import is_claimed
 from loadgen.sessions.interrupt import require_no_stop
 from loadgen.sessions.observer import SILENT
-from loadgen.sessions.series.exit_code import exit_code_of
-from loadgen.sessions.series.outcomes_so_far import outcome_of
+from loadgen.sessions.series.outcomes_so_far import exit_code_of, outcome_of, stored_report
 from loadgen.sessions.series.point_options import settings_of
 from loadgen.sessions.series.run_rows import rows
 from loadgen.sessions.series_outcome import UNFINISHED, PointOutcome, SeriesResult
@@ -128,7 +127,6 @@ def _run(
 ) -> PointOutcome:
     """Run a point."""
     from loadgen.sessions.run_session import run
-    from loadgen.sessions.series.stored_report import stored_report
 
     place, point = files.folder_of(folder, series, number), series.points[number]
     _set_aside(place)

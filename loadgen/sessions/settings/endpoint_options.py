@@ -15,6 +15,7 @@ from loadgen.driver.errors import UnknownProtocolError
 from loadgen.driver.requests.order import BalanceName
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.concerns import set_flags
+from loadgen.sessions.settings.format_options import Json
 from loadgen.sessions.settings.kinds import Seconds
 from loadgen.sessions.settings.option import Panel, name_reader
 
@@ -154,3 +155,20 @@ class EndpointsSettings(EndpointSettings):
             raise UsageError("--balance is about several endpoints: give --url more than once")
         if self.gpus is not None and not 1 <= self.gpus <= MOST_GPUS:
             raise UsageError(f"--gpus {self.gpus}: must be from 1 to {MOST_GPUS:,}")
+
+
+TIMEOUT_S: Final = 30.0
+"""The default of --timeout for each request: a check should be quick."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CheckSettings(EndpointSettings):
+    """The options of `loadgen check`, one per field."""
+
+    url: str | None = ENDPOINT.option(
+        f"Base URL, with or without /v1. Default: {DEFAULT_URL}.", envvar=("LOADGEN_URL",)
+    )
+    timeout: Seconds = ENDPOINT.option(
+        "For each of the requests, connecting included; for the model list 10s at most.", TIMEOUT_S
+    )
+    json: Json = False

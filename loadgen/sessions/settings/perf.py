@@ -3,22 +3,74 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final, Literal
 
+from loadgen.driver.client.transport import CANNOT_OPEN_AHEAD, MEASURES_BEST, TransportName
+from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.benchmark_options import TaskSettings
-from loadgen.sessions.settings.client import ClientSettings
 from loadgen.sessions.settings.cluster import ClusterSettings
 from loadgen.sessions.settings.concerns import from_flat
 from loadgen.sessions.settings.definition_options import DefinitionSettings
 from loadgen.sessions.settings.endpoint_options import EndpointsSettings
 from loadgen.sessions.settings.episode_options import EpisodeSettings
-from loadgen.sessions.settings.failures import FailureSettings
 from loadgen.sessions.settings.generation_options import GenerationSettings
+from loadgen.sessions.settings.kinds import Share, Size
 from loadgen.sessions.settings.load_options import LoadSettings
+from loadgen.sessions.settings.option import Panel
 from loadgen.sessions.settings.output import OutputSettings
 from loadgen.sessions.settings.prompt_options import PromptSettings
 from loadgen.sessions.settings.telemetry_options import TelemetrySettings
 from loadgen.sessions.settings.verdict_options import VerdictSettings
+
+FAILURES: Final = Panel("Failures")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FailureSettings:
+    """Options of failures."""
+
+    retry: int = FAILURES.option("Retry transient failures up to N times; each attempt is logged.", 0)
+    max_errors: int | None = FAILURES.option("End the run, as invalid, when N measured requests have failed.")
+    max_error_rate: Share | None = FAILURES.option(
+        "Share of failed requests above which the run is invalid: 10% or 0.1 (5% if not given). If given, "
+        "the run ends there, from 20 requests on."
+    )
+    max_response: Size = FAILURES.option(
+        "Give up a response that is larger than this: 10MB, 64MiB.", 67_108_864
+    )
+
+
+CLIENT: Final = Panel("Client")
+
+ConnectionUse = Literal["keep", "new"]
+
+MOST_WORKERS: Final = 256
+MOST_CONNECTIONS: Final = 1_000_000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ClientSettings:
+    """Options of the client."""
+
+    workers: int | None = CLIENT.option("Number of client processes. Default: by load and machine.")
+    transport: TransportName = CLIENT.option(
+        "HTTP client: native (most accurate), python (without compiled code), or aiohttp (supports proxies).",
+        MEASURES_BEST,
+    )
+    connection: ConnectionUse = CLIENT.option(
+        "keep: use connections again, as the server allows; new: one connection per request.", "keep"
+    )
+    connect_ahead: int = CLIENT.option("Open N connections before the first request; not with aiohttp.", 0)
+
+    trace_context: bool = CLIENT.switch("Send a W3C traceparent with each request, and log the ids.")
+
+    def __post_init__(self) -> None:
+        if self.workers is not None and not 1 <= self.workers <= MOST_WORKERS:
+            raise UsageError(f"--workers {self.workers}: must be from 1 to {MOST_WORKERS}")
+        if not 0 <= self.connect_ahead <= MOST_CONNECTIONS:
+            raise UsageError(f"--connect-ahead {self.connect_ahead}: must be from 0 to {MOST_CONNECTIONS}")
+        if self.connect_ahead and self.transport in CANNOT_OPEN_AHEAD:
+            raise UsageError(f"--connect-ahead: the transport {self.transport} cannot; leave --transport out")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

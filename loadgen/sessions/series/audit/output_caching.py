@@ -11,8 +11,77 @@ not found: that phase is then as fast as the other.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from loadgen.sessions.errors import SetupError, UsageError
+from loadgen.sessions.files import series_file as files
+from loadgen.sessions.files.run_folder import write_whole
+from loadgen.sessions.observer import SILENT
+from loadgen.sessions.series.point_options import point_of
+from loadgen.sessions.settings.perf import PerfSettings, perf_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from loadgen.sessions.files.series_file import SeriesPoint
+    from loadgen.sessions.observer import Observer
+    from loadgen.sessions.series_outcome import PointOutcome
+    from loadgen.sessions.settings.audit import AuditSettings
+
+
+def phases(settings: AuditSettings, perf: Mapping[str, Any]) -> tuple[SeriesPoint, SeriesPoint]:
+    """The reference phase, and the one that repeats a prompt."""
+    reference = _reference(settings, perf)
+    again = perf_settings(
+        **{
+            **perf,
+            "requests": settings.audit_requests or reference.load.requests,
+            "only_prompt": settings.sample,
+        }
+    )
+    return (
+        point_of(REFERENCE, {"phase": REFERENCE}, reference),
+        point_of(REPEATED, {"phase": REPEATED}, again),
+    )
+
+
+def threshold_of(settings: AuditSettings, perf: Mapping[str, Any]) -> float:
+    """The threshold: as given, else as MLPerf allows for this concurrency."""
+    if settings.threshold is not None:
+        return settings.threshold
+    return ONE_AT_A_TIME if perf["concurrency"] == 1 and not perf["offline"] else THRESHOLD
+
+
+def _reference(audit_settings: AuditSettings, perf: Mapping[str, Any]) -> PerfSettings:
+    """The phase of distinct samples: none is sent twice, in the warm-up or after it."""
+    from loadgen.sessions.run.preparation import prepare
+    from reporter.number_text import counted
+
+    settings = perf_settings(**{**perf, "requests": audit_settings.requests})
+    prepared = prepare(settings)
+    if prepared.plan.warmup_s is not None:
+        raise UsageError(
+            "--warmup: the number of prompts of a timed warm-up is unknown: give a number of requests"
+        )
+    name, prompts, warmup = (
+        prepared.dataset.name,
+        len(prepared.dataset.samples),
+        prepared.plan.warmup,
+    )
+    requests = audit_settings.requests or prompts - warmup
+    if requests + warmup > prompts or requests < 1:
+        raise UsageError(
+            f"the reference phase sends no prompt twice, but only {prompts} of {name} remain after "
+            f"{warmup} of warm-up; give fewer --requests, or more prompts"
+        )
+    if audit_settings.sample >= prompts:
+        raise UsageError(
+            f"--sample {audit_settings.sample}: {name} has {counted(prompts, 'prompt')}, the first being 0"
+        )
+    return perf_settings(**{**perf, "requests": requests})
+
 
 TEST: Final = "output_caching_test"
 REFERENCE: Final = "reference"
@@ -74,3 +143,68 @@ def audit(reference: AuditPhase, repeated: AuditPhase, threshold: float) -> Audi
         f"{1 + threshold:g} times the {reference.qps:.4f}/s of prompts that differ ({greatest_qps:.4f}/s)"
     )
     return AuditResult(reference, repeated, threshold, passed=passed, reason=reason)
+
+
+FOLDER: Final = "audit"
+RECORD: Final = f"{FOLDER}/audit_{TEST}.json"
+VERIFIED: Final = f"{FOLDER}/verify_{TEST.upper()}.txt"
+_BEGUN_BEFORE: Final = (
+    "an earlier reference phase was cut off, so a cache may have its prompts; restart the server "
+    "and audit again"
+)
+
+
+def conclude(
+    folder: Path, outcomes: Sequence[PointOutcome], threshold: float, observer: Observer = SILENT
+) -> AuditResult | None:
+    """Evaluate the phases that have been run, and write the result.
+
+    Invalid phases are not evaluated, and leave no files: the result is None.
+
+    Raises:
+        SetupError: The result cannot be written.
+    """
+    invalid = [outcome for outcome in outcomes if not outcome.report.validity.valid]
+    for outcome in invalid:
+        why = " ".join(outcome.report.validity.reasons)
+        observer.note(
+            f"error: the phase {outcome.point.name} is invalid, and the audit is not evaluated: {why}"
+        )
+    if invalid:
+        return None
+    reference, repeated = (_phase(outcomes, name) for name in (REFERENCE, REPEATED))
+    result = audit(reference, repeated, threshold)
+    if any(folder.glob(f"{outcomes[0].folder.name}.cut-*")):
+        result = replace(result, reason=f"{result.reason}; {_BEGUN_BEFORE}")
+    run = outcomes[0].report.run
+    record = {**result.to_dict(), "model": run.model, "salt": run.salt}
+    _write_record(folder, record, passed=result.passed)
+    return result
+
+
+def _phase(outcomes: Sequence[PointOutcome], name: str) -> AuditPhase:
+    outcome = next(outcome for outcome in outcomes if outcome.point.name == name)
+    report = outcome.report
+    return AuditPhase(
+        report.throughput.qps or None, report.counts.completed, outcome.point.options["requests"]
+    )
+
+
+def withdraw(folder: Path) -> None:
+    """Remove the files of an earlier result: while phases run, no file says that they passed."""
+    for name in (RECORD, VERIFIED):
+        (folder / name).unlink(missing_ok=True)
+
+
+def verified(*, passed: bool) -> bytes:
+    """The line in which MLPerf's checkers look for the result of an audit."""
+    return f"Performance check pass: {passed}\n".encode()
+
+
+def _write_record(folder: Path, record: dict[str, Any], *, passed: bool) -> None:
+    """Write the record first: without it, no file may say that the audit passed."""
+    files.write_json(folder / RECORD, record)
+    try:
+        write_whole(folder / VERIFIED, verified(passed=passed))
+    except OSError as error:
+        raise SetupError(f"{folder / VERIFIED} cannot be written ({error.strerror})") from error

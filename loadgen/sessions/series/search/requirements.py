@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.gating.reference import read_rules
-from loadgen.sessions.series.search.chance import fewest
+from loadgen.sessions.series.search.meeting import fewest
 from rulesets.evaluators.targets import group_of
 from rulesets.quantity import spell
 from rulesets.target import Target

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from itertools import takewhile
+from statistics import variance
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.driver.load import Open, ProcessArrivals, expected_arrivals
 from loadgen.sessions.run.loads import load_of
 from loadgen.sessions.series.point_options import point_of
-from loadgen.sessions.series.search.fairness import fair_seed
-from loadgen.sessions.series.search.hidden_backlog import may_hide
 from loadgen.sessions.series.search.meeting import evaluate
 from loadgen.sessions.series.search.requirements import fewest_samples
 from loadgen.sessions.series.search.strategy import Trial, TrialResult, TrialVerdict
 from loadgen.sessions.settings.perf import perf_settings
-from reporter.findings.rate_held import kept_up
+from reporter.findings.rate_held import BLOCKS, FILLING, kept_up
+from reporter.log.query import query
 from reporter.run_facts import OVERLOADED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
+    from loadgen.driver.load import Load
     from loadgen.sessions.files.series_file import SeriesPoint
     from loadgen.sessions.series.search.requirements import Required
     from loadgen.sessions.series_outcome import PointOutcome
@@ -165,3 +170,71 @@ def _answer_s(before: Sequence[EvaluatedTrial]) -> float:
     best = max(met, key=lambda evaluated: evaluated.tried.trial.load, default=None)
     latency = best.outcome.report.latency_ms if best else None
     return latency.p50 / 1e3 if latency else 0.0
+
+
+CANDIDATES: Final = 32
+MANY: Final = 100_000
+"""From this many arrivals on, every seed has nearly the expected number."""
+
+
+def fair_seed(load: Load, seconds: float, first: int) -> int:
+    """The seed, among candidates, whose number of arrivals is nearest to the expected number."""
+    expected = expected_arrivals(load, seconds) or 0.0
+    if not (isinstance(load, Open) and isinstance(load.arrivals, ProcessArrivals)) or not 0 < expected < MANY:
+        return first
+    arrivals = load.arrivals
+    if not arrivals.variance:
+        return first
+
+    def off(seed: int) -> float:
+        return abs(sum(1 for _ in takewhile(expected.__gt__, arrivals.positions(seed))) - expected)
+
+    return min(range(first, first + CANDIDATES), key=off)
+
+
+SHORT: Final = 0.06
+"""The share of the rate that a slow endpoint may be short of without being detected."""
+
+_SQL: Final = """
+WITH span AS (
+    SELECT min(started_ns) AS a, (SELECT min(at_ns) FROM events WHERE type = 'STOP_PERFORMANCE_TRACKING') AS b
+    FROM phases
+    WHERE phase = 'performance'
+), core AS (
+    SELECT (a + $filling * (b - a))::BIGINT AS a, b FROM span
+), blocks AS (
+    SELECT k, a + k * (b - a) / $blocks AS since, a + (k + 1) * (b - a) / $blocks AS until
+    FROM core, range($blocks) AS numbers(k)
+), first_turns AS (
+    SELECT issued_ns, complete_ns FROM samples WHERE measured AND coalesce(turn, 0) = 0
+)
+SELECT
+    (until - since) / 1e9,
+    (SELECT count(*) FROM first_turns WHERE issued_ns >= since AND issued_ns < until),
+    (SELECT count(*) FROM first_turns WHERE complete_ns >= since AND complete_ns < until)
+FROM blocks
+""".replace("$filling", repr(FILLING)).replace("$blocks", str(BLOCKS))
+
+
+def may_hide(run: Path, rate: float) -> bool:
+    """Decide from the log of a run."""
+    seconds, issued, completed = zip(*query(run, _SQL).rows, strict=True)
+    return may_grow(rate * sum(seconds), issued, completed)
+
+
+def may_grow(expected: float, issued: Sequence[int], completed: Sequence[int]) -> bool:
+    """Decide from counts.
+
+    Args:
+        expected: The expected requests of the rate, in all blocks together.
+        issued: How many requests were issued, block by block.
+        completed: How many completed, block by block.
+    """
+    grown = [begun - done for begun, done in zip(issued, completed, strict=True)]
+    shortage = min(expected - sum(completed) + _error(completed), sum(grown) + _error(grown))
+    return shortage > SHORT * expected
+
+
+def _error(counts: Sequence[int]) -> float:
+    """The standard error of the sum, at least one: a block may end just before a request does."""
+    return math.sqrt(len(counts) * variance(counts) + 1)

@@ -48,8 +48,6 @@ def sample_file(axes: Mapping[str, Any]) -> str:
 
 
 def _write_samples(folder: Path, outcome: PointOutcome, observer: Observer) -> None:
-    from loadgen.sessions.errors import SetupError
-
     try:
         service("written_samples")(outcome.folder, folder / sample_file(outcome.point.axes))
     except SetupError as error:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.errors import UsageError, exit_code, printable
 from loadgen.sessions.files.series_file import Series, SeriesKind
 from loadgen.sessions.series.point_options import point_of, prepared
 from loadgen.sessions.series.suite.after_run import SAMPLE_FILES, TRACKERS, trackers_of
-from loadgen.sessions.series.suite.mistakes import verdict_keys
+from loadgen.sessions.series.suite.mistakes import suite_of, verdict_keys
 from loadgen.sessions.series.suite.option_values import variables
+from loadgen.sessions.series.suite.source_lines import SuiteSource, read
 from loadgen.sessions.settings.concerns import changed
+from workloads.catalog import names, workload
+from workloads.errors import PluginError
+from workloads.needs import needs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from loadgen.sessions.files.series_file import SeriesPoint
     from loadgen.sessions.run.preparation import Prepared
@@ -22,9 +26,10 @@ if TYPE_CHECKING:
     from loadgen.sessions.series.suite.layers import SuiteLayer
     from loadgen.sessions.series.suite.matrix import MatrixRun
     from loadgen.sessions.series.suite.secret_variables import Named
-    from loadgen.sessions.series.suite.source_lines import SuiteSource
     from loadgen.sessions.series.suite.suite_model import Suite
     from loadgen.sessions.settings.run import RunSettings
+    from workloads.needs import Need
+    from workloads.workload import Workload
 
 
 def name_of(source: SuiteSource, suite: Suite) -> str:
@@ -100,7 +105,6 @@ def series_of(
 
 def chosen_entries(settings: RunSettings, source: SuiteSource, suite: Suite) -> tuple[MatrixRun, ...]:
     """The runs of a suite that the filters leave, with the options of the command line."""
-    from loadgen.sessions.errors import UsageError
     from loadgen.sessions.series.suite.matrix import Choice, matrix
 
     repeat = suite.run.repeat if settings.repeat is None else settings.repeat
@@ -112,13 +116,9 @@ def chosen_entries(settings: RunSettings, source: SuiteSource, suite: Suite) -> 
 
 def suite_to_run(settings: RunSettings) -> tuple[SuiteSource, Suite, list[str]]:
     """The requested suite with the source, and notes on omissions."""
-    from loadgen.sessions.series.suite.mistakes import suite_of
-    from loadgen.sessions.series.suite.source_lines import read
-
     if settings.suite is not None:
         source = read(settings.suite)
         return source, suite_of(source), []
-    from loadgen.sessions.series.suite.every_benchmark import suite_of_all
     from loadgen.sessions.series.suite.layers import merged
 
     return suite_of_all(settings.model, settings.url, merged(_flags(settings)).values)
@@ -157,3 +157,58 @@ def remarks(source: SuiteSource, suite: Suite, entries: Sequence[MatrixRun]) -> 
     }
     for variable, name in sorted(overruled):
         yield printable(f"{variable} overrides the {name} of the file")
+
+
+NAME: Final = "all"
+
+
+def suite_of_all(
+    model: str | None, url: str | None, options: Mapping[str, Any]
+) -> tuple[SuiteSource, Suite, list[str]]:
+    """The suite of every benchmark.
+
+    A benchmark is left out that needs what is not here: its data, where it cannot be fetched either, a
+    package, a container daemon, or a judge or the permission to run code, where the options give none.
+
+    Returns:
+        The source, for messages; the suite; and why each of the others is left out.
+    """
+    if model is None:
+        raise UsageError("--all asks every benchmark of one model: name it with --model")
+    benchmarks, left_out = [], []
+    for name in names():
+        try:
+            missing = _missing(workload(name), options)
+        except PluginError as error:
+            missing = str(error)
+        if missing is None:
+            benchmarks.append({"name": name})
+        else:
+            left_out.append(f"{name} is left out: {missing}")
+    if not benchmarks:
+        raise UsageError(f"--all: no benchmark can be asked here: {'; '.join(left_out)}")
+    tables = {
+        "meta": {"name": NAME},
+        "defaults": {} if url is None else {"url": url},
+        "models": [{"name": model}],
+        "benchmarks": benchmarks,
+    }
+    source = SuiteSource(Path(f"--{NAME}"), "", tables)
+    return source, suite_of(source), left_out
+
+
+def _missing(benchmark: Workload, options: Mapping[str, Any]) -> str | None:
+    """The first thing that a benchmark needs and that is not here; None where nothing is missing."""
+    wanted = needs(benchmark, options.get("data"))
+    can_fetch = options.get("data") is None and bool(benchmark.source.hub or benchmark.source.urls)
+    return next((need.about for need in wanted if _is_missing(need, options, can_fetch=can_fetch)), None)
+
+
+def _is_missing(need: Need, options: Mapping[str, Any], *, can_fetch: bool) -> bool:
+    if need.kind == "data":
+        return not need.met and not can_fetch
+    if need.kind == "judge":
+        return not options.get("judge_url")
+    if need.kind == "code":
+        return not options.get("allow_code_execution")
+    return need.met is False

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from loadgen.sessions.files import series_file as files
 from loadgen.sessions.files.run_folder import write_whole
 from loadgen.sessions.series.run_rows import rows
-from loadgen.sessions.series.sweep.held import highest_held
+from loadgen.sessions.series.sweep.fronts import highest_held
 from reporter.pareto_front import clear_front, knee, undecided
 from reporter.plots.planes import planes
 from reporter.render.series_csv import series_as_csv
