@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import orjson
 import pytest
 
-from loadgen.sessions.series.suite import starter_files as suite_schema
+from loadgen.sessions.series.suite import suite_model
 from reporter import report_schema
 from rulesets.reading.ruleset_schema import schema as ruleset_schema
 from tests import api_reference, golden, messages, typed_options
@@ -23,7 +23,7 @@ ROOT = golden.ROOT
 
 GENERATED: Final[Mapping[str, Callable[[], str]]] = {
     "loadgen/options.pyi": typed_options.source,
-    "docs/suite.schema.json": suite_schema.text,
+    "docs/suite.schema.json": suite_model.schema_text,
     "docs/report.schema.json": report_schema.text,
     "docs/ruleset.schema.json": lambda: orjson.dumps(
         ruleset_schema(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE

@@ -17,8 +17,7 @@ from loadgen.sessions.run_list import listed
 from loadgen.sessions.series.outcomes_so_far import exit_code_of
 from loadgen.sessions.series.overview import overview
 from loadgen.sessions.series.series_gate import code_of_series
-from loadgen.sessions.series.sweep.fronts import highest_held
-from loadgen.sessions.series.sweep.sweep_files import document
+from loadgen.sessions.series.sweep.sweep_files import document, highest_held
 from loadgen.sessions.series_outcome import PointOutcome, most_severe
 from reporter.render import series_csv
 from reporter.render.html import series_page as page

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loadgen.sessions.series.search.meeting import of_mean, of_share
+from loadgen.sessions.series.search.requirements import of_mean, of_share
 from loadgen.sessions.series.search.strategy import (
     SearchRange,
     StopReason,

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.series.suite import starter_files as editor_schema
+from loadgen.sessions.series.suite import suite_model
 from loadgen.sessions.series.suite.after_run import trackers_of
 from loadgen.sessions.series.suite.mistakes import suite_of
 from loadgen.sessions.series.suite.option_values import elsewhere, options
@@ -33,7 +33,7 @@ def source_of(**tables: Any) -> SuiteSource:
 
 def valid(tables: Any) -> bool:
     """Whether the schema takes them."""
-    return bool(Draft202012Validator(editor_schema.schema()).is_valid(tables))
+    return bool(Draft202012Validator(suite_model.schema()).is_valid(tables))
 
 
 def test_every_option_of_perf_has_its_place() -> None:
@@ -267,7 +267,7 @@ def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
 
 def test_the_schema_is_valid() -> None:
     """It is a JSON schema."""
-    Draft202012Validator.check_schema(editor_schema.schema())
+    Draft202012Validator.check_schema(suite_model.schema())
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
@@ -275,7 +275,7 @@ def test_the_examples_are_suites(path: Path) -> None:
     """For the program, and for the schema."""
     source = read(path)
     assert suite_of(source).models
-    Draft202012Validator(editor_schema.schema()).validate(source.tables)
+    Draft202012Validator(suite_model.schema()).validate(source.tables)
 
 
 @pytest.mark.parametrize(
@@ -294,7 +294,7 @@ def test_the_examples_are_suites(path: Path) -> None:
 def test_the_schema_finds_mistakes_too(tables: dict[str, Any]) -> None:
     """An editor underlines what the program refuses."""
     with pytest.raises(ValidationError):
-        Draft202012Validator(editor_schema.schema()).validate(tables)
+        Draft202012Validator(suite_model.schema()).validate(tables)
 
 
 def test_the_schema_takes_the_names_of_other_tools() -> None:

@@ -10,7 +10,7 @@ from loadgen.sessions.series.headline_scores import scores_in_words, scores_of
 from loadgen.sessions.series.run_notes import accepted_note, notes_of, warning_notes
 from loadgen.sessions.series.run_rows import result, warnings_of
 from loadgen.sessions.series.suite.summary import sentence
-from loadgen.sessions.series.sweep.fronts import conclusions
+from loadgen.sessions.series.sweep.sweep_files import conclusions
 from reporter.render.console_page import clean, draw, tables, text
 from reporter.render.table import Column, Mark, Table, plain
 

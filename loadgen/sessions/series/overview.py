@@ -57,8 +57,7 @@ def overview(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> 
 def _of_kind(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> Mapping[str, Any]:
     """The further results of a sweep, a search or an optimization."""
     if series.kind == SeriesKind.SWEEP:
-        from loadgen.sessions.series.sweep.fronts import conclusions
-        from loadgen.sessions.series.sweep.sweep_files import plots_of
+        from loadgen.sessions.series.sweep.sweep_files import conclusions, plots_of
 
         return {"conclusions": conclusions(outcomes), "plots": plots_of(outcomes)}
     if series.kind == SeriesKind.SEARCH:

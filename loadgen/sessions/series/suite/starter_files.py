@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final
-
-import orjson
+from typing import TYPE_CHECKING, Final
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.series.suite.option_values import options
-from loadgen.sessions.series.suite.suite_model import Suite
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,31 +33,3 @@ def write_template(path: Path, name: str = STARTER) -> Path:
     except NotADirectoryError:
         raise UsageError(f"{path}: {path.parent} is not a folder; name another one") from None
     return path
-
-
-def schema() -> dict[str, Any]:
-    """The schema, in draft 2020-12; each option is defined once, for all tables that take it."""
-    model_schema = Suite.model_json_schema()
-    tables: dict[str, Any] = model_schema["$defs"]
-    shared = {f"option_{name}": option.schema() for name, option in options().items()}
-    for table in (*tables.values(), model_schema):
-        for name, value in table["properties"].items():
-            value.pop("title", None)
-            value.pop("default", None)
-            if {**value} == shared.get(f"option_{name}"):
-                table["properties"][name] = {"$ref": f"#/$defs/option_{name}"}
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **model_schema,
-        "title": "A suite of loadgen runs",
-        "$defs": {**tables, **shared},
-    }
-
-
-def text() -> str:
-    """The schema as it is published."""
-    return orjson.dumps(schema(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()
-
-
-if __name__ == "__main__":
-    sys.stdout.write(text())

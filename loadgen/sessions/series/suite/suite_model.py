@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
 
+import orjson
 from pydantic import (
     BaseModel,
     BeforeValidator,
@@ -344,3 +345,27 @@ class Suite(SuiteTable):
     models: list[Model] = Field(min_length=1)
     benchmarks: list[Benchmark] = Field(default=[], min_length=1)
     loads: list[Load] = Field(default=[], min_length=1)
+
+
+def schema() -> dict[str, Any]:
+    """The schema, in draft 2020-12; each option is defined once, for all tables that take it."""
+    model_schema = Suite.model_json_schema()
+    tables: dict[str, Any] = model_schema["$defs"]
+    shared = {f"option_{name}": option.schema() for name, option in options().items()}
+    for table in (*tables.values(), model_schema):
+        for name, value in table["properties"].items():
+            value.pop("title", None)
+            value.pop("default", None)
+            if {**value} == shared.get(f"option_{name}"):
+                table["properties"][name] = {"$ref": f"#/$defs/option_{name}"}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **model_schema,
+        "title": "A suite of loadgen runs",
+        "$defs": {**tables, **shared},
+    }
+
+
+def schema_text() -> str:
+    """The schema as it is published."""
+    return orjson.dumps(schema(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()
