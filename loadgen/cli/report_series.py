@@ -5,6 +5,9 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from loadgen.cli.terminal import series_table
+from loadgen.cli.terminal.show import page
+from loadgen.sessions.arguments import program
 from loadgen.sessions.errors import printable
 from loadgen.sessions.files import series_file as files
 from loadgen.sessions.files.series_file import SeriesKind
@@ -12,6 +15,9 @@ from loadgen.sessions.formats import JSON, TEXT
 from loadgen.sessions.gating.outputs import write_output
 from loadgen.sessions.series.outcomes_so_far import ended_so_far
 from loadgen.sessions.series.overview import series_as
+from loadgen.sessions.series.run_rows import rows
+from loadgen.sessions.series.search.seek import search_outcome
+from loadgen.sessions.series.suite import summary
 from loadgen.sessions.series_outcome import SeriesResult, most_severe
 from recorder.lock import is_held
 from rulesets.exit_codes import ExitCode
@@ -58,8 +64,6 @@ def _rendered(folder: Path, series: Series, outcomes: Sequence[PointOutcome], fo
 
 
 def _say_what_is_missing(folder: Path, series: Series, done: int) -> None:
-    from loadgen.sessions.arguments import program
-
     shown = printable(str(folder))
     state = f"{done} of {len(series.points)} runs are done"
     more = "the others follow" if is_held(folder) else f"to continue: {program()} resume {shown}"
@@ -68,26 +72,17 @@ def _say_what_is_missing(folder: Path, series: Series, done: int) -> None:
 
 def _shown(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> tuple[str, Mapping[str, Any]]:
     """The final output of the command, as text and as JSON."""
-    from loadgen.cli.terminal.show import page
-
     match series.kind:
         case SeriesKind.SWEEP:
-            from loadgen.cli.terminal import series_table
             from loadgen.sessions.series.sweep.sweep_files import document
 
             return series_table.sweep_tables(outcomes), document(folder, outcomes)
         case SeriesKind.SUITE:
-            from loadgen.cli.terminal import series_table
-            from loadgen.sessions.series.suite import summary
-
             result = SeriesResult(tuple(outcomes), interrupted=False)
             return series_table.suite_tables(folder, series, outcomes), summary.document(
                 folder, series, result
             )
         case SeriesKind.SEARCH:
-            from loadgen.cli.terminal import series_table
-            from loadgen.sessions.series.search.seek import search_outcome
-
             limit = search_outcome(folder, series, outcomes)
             return series_table.search_table(limit, **page()), limit.to_dict()
         case SeriesKind.OPTIMIZATION:
@@ -98,8 +93,5 @@ def _shown(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> tu
             )
             return shown
         case SeriesKind.AUDIT:
-            from loadgen.cli.terminal import series_table
-            from loadgen.sessions.series.run_rows import rows
-
             summary_rows = {"kind": series.kind, "points": rows(outcomes, folder)}
             return series_table.table(outcomes, **page()), summary_rows

@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from loadgen.sessions.environment import package_version
+from loadgen.sessions.files.run_folder import folder_of, require_log
 from loadgen.sessions.observer import SILENT
 from recorder.shards import FOLDER as SHARDS
 from recorder.store import log_path
+from reporter.archive.write import archive
+from reporter.log.settings import head
+from reporter.log.shard_files import ShardFiles
 from reporter.log.storage_place import FOLDER, place
 
 if TYPE_CHECKING:
@@ -31,9 +35,6 @@ def archive_run(run: Path, to: str | None, observer: Observer = SILENT) -> dict[
         What there is now: `archive` (its address), `logs`, `missing` (the nodes without a log), `files`,
         `events`, `log_bytes`, `archive_bytes`.
     """
-    from loadgen.sessions.files.run_folder import folder_of, require_log
-    from reporter.archive.write import archive
-
     require_log(run, "to have it elsewhere, copy all its files, archive.json last")
     there = to or folder_of(run) / FOLDER
     whole = archive(run, there, package_version("llm-loadgen") or "", _Tenths(observer))
@@ -50,9 +51,6 @@ def archive_run(run: Path, to: str | None, observer: Observer = SILENT) -> dict[
 
 def _nodes(run: Path) -> set[str]:
     """The nodes that a run had."""
-    from reporter.log.settings import head
-    from reporter.log.shard_files import ShardFiles
-
     files = ShardFiles.named_by([head(run).environment], log_path(run))
     return set() if files is None else set(files.nodes)
 

@@ -5,6 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from loadgen.sessions.errors import UsageError
+from loadgen.sessions.files.run_folder import require_distinct
+from reporter.compare.compare_sides import compare
+from reporter.compare.comparison import Rules
+from reporter.compare.primary import primary
+from reporter.compare.side import ComparedRun, Side, common_scores, look
+from reporter.references import evidence, log_head, runs_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -12,8 +18,7 @@ if TYPE_CHECKING:
 
     from loadgen.sessions.settings.compare import CompareSettings
     from reporter.compare.compared_metric import ComparedMetric
-    from reporter.compare.comparison import Comparison, Rules
-    from reporter.compare.side import Side
+    from reporter.compare.comparison import Comparison
 
 
 def compare_runs(settings: CompareSettings) -> Comparison:
@@ -24,10 +29,7 @@ def compare_runs(settings: CompareSettings) -> Comparison:
         LogError, NotARunError: A run cannot be read.
     """
     from loadgen.sessions.settings.tokenizer_options import load
-    from reporter.compare.compare_sides import compare
     from reporter.compare.compared_metric import DECIDING, FURTHER, metric
-    from reporter.compare.primary import primary
-    from reporter.compare.side import common_scores
 
     rules = _rules(settings)
     asked = list(dict.fromkeys(map(metric, settings.metric)))
@@ -44,8 +46,6 @@ def compare_runs(settings: CompareSettings) -> Comparison:
 
 
 def _rules(settings: CompareSettings) -> Rules:
-    from reporter.compare.comparison import Rules
-
     if not 0 < settings.alpha < 1:
         raise UsageError(f"--alpha {settings.alpha:g}: a probability between 0 and 1 is needed, such as 0.05")
     return Rules(settings.alpha, settings.min_effect, settings.min_points, strict=settings.strict)
@@ -53,9 +53,6 @@ def _rules(settings: CompareSettings) -> Rules:
 
 def _named(runs: Sequence[Path], baseline: Sequence[Path]) -> list[tuple[str, list[Path]]]:
     """The sides by name, each with its runs, the reference first."""
-    from loadgen.sessions.files.run_folder import require_distinct
-    from reporter.references import runs_of
-
     if len(runs) == len(baseline) == 1:
         runs, baseline = [*baseline, *runs], []
     if baseline:
@@ -78,8 +75,6 @@ def _sides(
     tokenizer: Any,
 ) -> list[Side]:
     """The sides, read one run after the other: one log at a time is in memory."""
-    from reporter.compare.side import ComparedRun, Side, look
-    from reporter.references import evidence, log_head
 
     def looked(run: Path) -> ComparedRun:
         with evidence(run, tokenizer=tokenizer) as run_evidence:

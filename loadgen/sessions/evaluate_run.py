@@ -7,7 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loadgen.sessions.errors import UsageError
+from loadgen.sessions.files.run_folder import require_distinct
+from loadgen.sessions.gating.accuracy_scores import scores_of
+from loadgen.sessions.gating.audit_results import audits_in
+from loadgen.sessions.gating.given_power import power_of
 from loadgen.sessions.gating.reference import GateInputs, read_rules, require_known
+from loadgen.sessions.run.report_of_log import started_with, write_report
+from reporter.errors import NotARunError
+from reporter.references import evidences, runs_of
+from reporter.report_options import ReportOptions
+from rulesets.errors import RulesetError
+from rulesets.loading import mistake
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,14 +44,6 @@ def evaluate(
         UsageError: No rules are given, or an input that they need is missing.
         LogError, NotARunError, RulesetError: Something cannot be read.
     """
-    from loadgen.sessions.files.run_folder import require_distinct
-    from loadgen.sessions.gating.accuracy_scores import scores_of
-    from loadgen.sessions.gating.audit_results import audits_in
-    from loadgen.sessions.gating.given_power import power_of
-    from loadgen.sessions.run.report_of_log import write_report
-    from reporter.references import evidences, runs_of
-    from reporter.report_options import ReportOptions
-
     rules, left_out = rules_of(run, settings) if ruleset is None else (ruleset, ())
     require_known(rules, skip)
     references = [Path(each) for each in settings.baseline] or _of_rules(rules, skip, settings.ruleset)
@@ -66,11 +68,6 @@ def _of_rules(rules: Ruleset, skip: Sequence[str], ruleset: str | None) -> list[
     named = rules.baseline is not None and rules.baseline.ref
     if not named or "baseline" in skip:
         return []
-    from reporter.errors import NotARunError
-    from reporter.references import runs_of
-    from rulesets.errors import RulesetError
-    from rulesets.loading import mistake
-
     try:
         runs_of(Path(named))
     except NotARunError as error:
@@ -88,7 +85,6 @@ def rules_of(run: Path, gate: GateSettings) -> tuple[Ruleset, Sequence[str]]:
         UsageError: No rules are given.
         LogError, RulesetError: They cannot be read.
     """
-    from loadgen.sessions.run.report_of_log import started_with
     from reporter.json_values import members, text, whole
     from reporter.log.settings import settings
 

@@ -8,7 +8,12 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from loadgen.sessions.errors import UsageError
+from loadgen.sessions.settings.accuracy import AccuracySettings
+from loadgen.sessions.settings.concerns import fields_of
 from loadgen.sessions.settings.foreign_options import OF_A_PROFILE, OTHER_OPTIONS, OTHER_VALUES, OtherOption
+from loadgen.sessions.settings.other_commands import OTHER_COMMANDS
+from loadgen.sessions.settings.other_values import TOGETHER
+from loadgen.sessions.settings.perf import PerfSettings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -70,8 +75,6 @@ def require_own_options(arguments: Sequence[str]) -> None:
 
 def _command_of(arguments: Sequence[str]) -> tuple[OtherCommand, str, Sequence[str]] | None:
     """A command of another tool, its words, and what follows them."""
-    from loadgen.sessions.settings.other_commands import OTHER_COMMANDS
-
     start = 0
     while start < len(arguments) and arguments[start] in _LAUNCHERS:
         start += 1
@@ -228,8 +231,6 @@ def _without_limit(words: Sequence[str | _Typed]) -> list[str | _Typed]:
 
 def _together(words: Sequence[str | _Typed]) -> list[str | _Typed]:
     """The words with options that are one option here: its value is at the first of them."""
-    from loadgen.sessions.settings.other_values import TOGETHER
-
     changed = list(words)
     for leading, others, read in TOGETHER:
         indexes = {word.name: index for index, word in enumerate(changed) if isinstance(word, _Typed)}
@@ -248,10 +249,6 @@ def _together(words: Sequence[str | _Typed]) -> list[str | _Typed]:
 
 def _own_options(command: str) -> Mapping[str, bool]:
     """The options of one of our commands, and whether each takes a value."""
-    from loadgen.sessions.settings.accuracy import AccuracySettings
-    from loadgen.sessions.settings.concerns import fields_of
-    from loadgen.sessions.settings.perf import PerfSettings
-
     settings = AccuracySettings if command == "accuracy" else PerfSettings
     return {
         flag: field.kind is not bool

@@ -2,10 +2,27 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, get_args
 
+from loadgen.sessions.compare_runs import compare_runs
 from loadgen.sessions.errors import SetupError, UsageError
+from loadgen.sessions.files.run_folder import folder_of, require_distinct, require_no_log, write_whole
+from loadgen.sessions.files.series_file import is_series
+from loadgen.sessions.series.outcomes_so_far import outcomes_so_far
+from loadgen.sessions.series.sweep.sweep_files import plots_of as plots_of_sweep
+from loadgen.sessions.settings.compare import CompareSettings
+from reporter.log.database import open_log
+from reporter.plots.catalog import DIFFERENCES, OF_SWEEPS, PLOTS, SETS, described
+from reporter.plots.make import make_plot, overlaid
+from reporter.plots.marks import marks_of
+from reporter.plots.pareto import points_of_sweeps
+from reporter.plots.plot_value import NoPlot, Plot
+from reporter.references import has_log
+from reporter.render.comparison_figure import differences
+from reporter.render.plot_picture import Picture, picture
+from workloads.errors import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,7 +30,6 @@ if TYPE_CHECKING:
     from reporter.compare.comparison import Comparison
     from reporter.log.database import OpenLog
     from reporter.plots.marks import PlotMarks
-    from reporter.plots.plot_value import NoPlot, Plot
 
 MOST_RUNS: Final = 6
 """More curves could not be distinguished."""
@@ -21,8 +37,6 @@ MOST_RUNS: Final = 6
 
 def usual_plot(runs: Sequence[Path]) -> str:
     """The plot that is made where none is named."""
-    from loadgen.sessions.files.series_file import is_series
-
     if len(runs) > 1:
         return "ttft-cdf"
     return "pareto" if is_series(runs[0]) else "over-time"
@@ -30,9 +44,6 @@ def usual_plot(runs: Sequence[Path]) -> str:
 
 def plots_of(runs: Sequence[Path], what: str, tag: str | None = None) -> list[Plot | NoPlot]:
     """Make the plots of a name."""
-    from loadgen.sessions.files.series_file import is_series
-    from reporter.plots.catalog import DIFFERENCES, OF_SWEEPS, SETS
-
     require_plot_name(what)
     of_sweep = len(runs) == 1 and is_series(runs[0])
     if len(runs) > MOST_RUNS:
@@ -54,9 +65,6 @@ def plots_of(runs: Sequence[Path], what: str, tag: str | None = None) -> list[Pl
 
 def require_plot_name(what: str) -> None:
     """Make sure that there is a plot of this name."""
-    from reporter.plots.catalog import described
-    from workloads.errors import did_you_mean
-
     names = described()
     if what not in names:
         raise UsageError(
@@ -66,8 +74,6 @@ def require_plot_name(what: str) -> None:
 
 def listed() -> str:
     """Every name, with what it shows, a line each."""
-    from reporter.plots.catalog import described
-
     names = described()
     width = max(map(len, names))
     return "".join(f"{name:<{width}}  {shows}\n" for name, shows in names.items())
@@ -75,8 +81,6 @@ def listed() -> str:
 
 def require_plot_library() -> None:
     """Make sure that there is what plots are drawn with."""
-    from importlib.util import find_spec
-
     if find_spec("matplotlib") is None:
         raise UsageError(
             "plots are drawn with matplotlib, which is not installed: pip install 'llm-loadgen[plot]' "
@@ -86,9 +90,6 @@ def require_plot_library() -> None:
 
 def picture_path(what: str, out: Path | None) -> Path:
     """Where the picture is written, by default `WHAT.svg` in the current folder."""
-    from loadgen.sessions.files.run_folder import require_no_log
-    from reporter.render.plot_picture import Picture
-
     path = Path(f"{what}.svg") if out is None else out
     if path.suffix.removeprefix(".") not in get_args(Picture):
         raise UsageError(f"-o {path}: the ending decides the format: .svg or .png")
@@ -107,10 +108,6 @@ def write_picture(plots: Sequence[Plot | NoPlot], path: Path, runs: Sequence[Pat
     Raises:
         SetupError: The file cannot be written.
     """
-    from loadgen.sessions.files.run_folder import write_whole
-    from reporter.plots.plot_value import Plot
-    from reporter.render.plot_picture import picture
-
     made = [plot for plot in plots if isinstance(plot, Plot)]
     if not made:
         return False
@@ -125,11 +122,6 @@ def write_picture(plots: Sequence[Plot | NoPlot], path: Path, runs: Sequence[Pat
 
 def plots_of_comparison(comparison: Comparison) -> list[Plot | NoPlot]:
     """The differences of compared runs, and their distributions over each other."""
-    from reporter.plots.catalog import PLOTS, SETS
-    from reporter.plots.plot_value import NoPlot
-    from reporter.references import has_log
-    from reporter.render.comparison_figure import differences
-
     runs = [Path(run) for side in comparison.sides for run in side.runs]
     with_logs = [run for run in runs if has_log(run)]
     names = [name for latency in _LATENCIES for name in SETS[latency] if PLOTS[name].overlays]
@@ -145,10 +137,7 @@ def plots_of_comparison(comparison: Comparison) -> list[Plot | NoPlot]:
 
 def plots_of_series(folders: Sequence[Path]) -> list[Plot | NoPlot]:
     """Throughput against interactivity and TTFT: the points of several sweeps; none of other series."""
-    from loadgen.sessions.files.run_folder import folder_of
     from loadgen.sessions.files.series_file import SeriesKind, read
-    from reporter.plots.catalog import OF_SWEEPS
-    from reporter.plots.pareto import points_of_sweeps
 
     if any(read(folder_of(folder)).kind != SeriesKind.SWEEP for folder in folders):
         return []
@@ -162,10 +151,6 @@ def plots_of_series(folders: Sequence[Path]) -> list[Plot | NoPlot]:
 
 
 def _marks(runs: Sequence[Path]) -> PlotMarks | None:
-    from loadgen.sessions.files.series_file import is_series
-    from reporter.log.database import open_log
-    from reporter.plots.marks import marks_of
-
     if len(runs) > 1 or is_series(runs[0]):
         return None
     with open_log(runs[0]) as log:
@@ -176,10 +161,6 @@ _LATENCIES: Final = ("ttft", "tpot", "itl", "latency")
 
 
 def _of_runs(runs: Sequence[Path], names: Sequence[str], tag: str | None) -> list[Plot | NoPlot]:
-    from reporter.log.database import open_log
-    from reporter.plots.catalog import PLOTS
-    from reporter.plots.make import make_plot, overlaid
-
     chosen = [name for name in names if len(runs) == 1 or PLOTS[name].overlays]
     if not chosen:
         raise UsageError(f"--what {names[0]}: takes one run; {names[0].partition('-')[0]}-cdf takes several")
@@ -198,16 +179,12 @@ def _of_runs(runs: Sequence[Path], names: Sequence[str], tag: str | None) -> lis
 
 def labels(runs: Sequence[Path]) -> dict[str, Path]:
     """Short names of runs or series: of their folders, where these differ."""
-    from loadgen.sessions.files.run_folder import folder_of, require_distinct
-
     require_distinct(runs)
     names = [folder_of(run).resolve().name for run in runs]
     return dict(zip(names if len(set(names)) == len(names) else map(str, runs), runs, strict=True))
 
 
 def _require_tag(log: OpenLog, tag: str) -> None:
-    from workloads.errors import did_you_mean
-
     rows = log.execute(
         "SELECT DISTINCT unnest(json_keys(tags)) AS tag FROM samples WHERE measured AND tags IS NOT NULL "
         "ORDER BY tag"
@@ -221,10 +198,7 @@ def _require_tag(log: OpenLog, tag: str) -> None:
 
 
 def _of_sweep(folder: Path, names: Sequence[str]) -> list[Plot | NoPlot]:
-    from loadgen.sessions.files.run_folder import folder_of
     from loadgen.sessions.files.series_file import SeriesKind, read
-    from loadgen.sessions.series.outcomes_so_far import outcomes_so_far
-    from loadgen.sessions.series.sweep.sweep_files import plots_of as plots_of_sweep
 
     folder = folder_of(folder)
     series = read(folder)
@@ -236,8 +210,4 @@ def _of_sweep(folder: Path, names: Sequence[str]) -> list[Plot | NoPlot]:
 
 
 def _differences(runs: Sequence[Path]) -> Plot | NoPlot:
-    from loadgen.sessions.compare_runs import compare_runs
-    from loadgen.sessions.settings.compare import CompareSettings
-    from reporter.render.comparison_figure import differences
-
     return differences(compare_runs(CompareSettings(runs=list(runs))))

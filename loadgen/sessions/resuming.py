@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from loadgen.driver.workers.launcher import WorkerLauncher
+from loadgen.sessions.files.run_folder import folder_of
 from loadgen.sessions.observer import SILENT
+from loadgen.sessions.run.resumption import (
+    announce_rest,
+    end_log,
+    is_complete,
+    prepare_resumption,
+    resumable,
+    resumed_settings,
+)
+from loadgen.sessions.run.scoring_at_end import score
+from loadgen.sessions.run_session import conduct, reported, score_if_over
 from workloads.registry import service
 
 if TYPE_CHECKING:
@@ -26,11 +38,6 @@ def finish_run(settings: ResumeSettings, observer: Observer = SILENT) -> tuple[R
         BeingWrittenError: It is still running.
         UsageError: It cannot be resumed; the message says why, and what to do.
     """
-    from loadgen.sessions.files.run_folder import folder_of
-    from loadgen.sessions.run.resumption import is_complete, resumable, resumed_settings
-    from loadgen.sessions.run.scoring_at_end import score
-    from loadgen.sessions.run_session import reported, score_if_over
-
     run, folder = resumable(settings.run), folder_of(settings.run)
     perf = resumed_settings(settings, run)
     if is_complete(run):
@@ -45,10 +52,6 @@ def finish_run(settings: ResumeSettings, observer: Observer = SILENT) -> tuple[R
 def _finish_here(
     settings: ResumeSettings, run: RunSoFar, folder: Path, observer: Observer
 ) -> tuple[Prepared, WriterError | None]:
-    from loadgen.driver.workers.launcher import WorkerLauncher
-    from loadgen.sessions.run.resumption import announce_rest, end_log, prepare_resumption
-    from loadgen.sessions.run_session import conduct
-
     prepared = prepare_resumption(settings, run)
     if not prepared.left:
         end_log(prepared, folder)

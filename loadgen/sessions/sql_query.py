@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.files.series_file import is_series, runs_in
+from reporter import MetricsReporter
+from reporter.log.query import query
+from reporter.log.query_series import query_series
 from reporter.log.storage_place import has_log, is_remote
+from reporter.render.console_page import clean as cleaned
+from reporter.render.csv_text import no_formula
+from reporter.render.json import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,9 +40,6 @@ def ask(named: Sequence[Path], sql: str) -> QueryResult:
         LogError: One is not a log that this version reads, or is damaged.
         QueryError: The SQL is wrong, or asks for more than there is room for.
     """
-    from reporter.log.query import query
-    from reporter.log.query_series import query_series
-
     if len(named) == 1 and not is_series(named[0]) and not _is_pattern(named[0]):
         return query(named[0], sql, findings_asked(named[0], sql))
     runs = [run for path in named for run in _runs(path)]
@@ -52,8 +55,6 @@ def findings_asked(run: Path, sql: str) -> Sequence[Finding] | None:
     """The findings of a run's report, if a query is about them."""
     if not re.search(r"\bfindings\b", sql, re.IGNORECASE):
         return None
-    from reporter import MetricsReporter
-
     with MetricsReporter(run) as reporter:
         return reporter.create_report().findings
 
@@ -97,8 +98,6 @@ def csv_lines(answer: QueryResult, *, raw: bool, clean: bool) -> Iterator[str]:
 
 def json_lines(answer: QueryResult) -> Iterator[str]:
     """The rows as JSON objects, one a line."""
-    from reporter.render.json import printable
-
     # DuckDB has integers of 128 bits: the standard library writes them, quicker encoders do not.
     for row in answer.rows:
         plain = {name: _plain(value) for name, value in zip(answer.columns, row, strict=True)}
@@ -112,8 +111,6 @@ def json_lines(answer: QueryResult) -> Iterator[str]:
 
 def _harmless(answer: QueryResult, *, clean: bool) -> QueryResult:
     """What any program can open: no text in it is a formula, and none steers a terminal."""
-    from reporter.render.console_page import clean as cleaned
-    from reporter.render.csv_text import no_formula
 
     def harmless(value: Any) -> Any:
         if not isinstance(value, str):

@@ -8,6 +8,10 @@ from itertools import groupby
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final
 
+from workloads.catalog import aliases, package_of
+from workloads.errors import PluginError
+from workloads.needs import INPUT_TOKENS_PER_S, OUTPUT_TOKENS_PER_S, estimated_s, needs
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
@@ -33,7 +37,6 @@ _TWO_DIGITS: Final = 10
 def usable() -> list[Workload]:
     """Every benchmark that can be used; `workloads.catalog.problems` says which plug-ins cannot."""
     from workloads.catalog import names, workload
-    from workloads.errors import PluginError
 
     workloads = []
     for name in names():
@@ -44,8 +47,6 @@ def usable() -> list[Workload]:
 
 def table(data: Path | None = None) -> str:
     """Every benchmark in a line of at most 80 columns, by tier, with a legend."""
-    from workloads.needs import INPUT_TOKENS_PER_S, OUTPUT_TOKENS_PER_S, estimated_s, needs
-
     everything = sorted(usable(), key=lambda benchmark: (benchmark.tier, benchmark.name))
     lines = []
     for tier, group in groupby(everything, key=lambda benchmark: benchmark.tier):
@@ -75,9 +76,6 @@ def table(data: Path | None = None) -> str:
 
 def details(workload: Workload, data: Path | None = None) -> str:
     """The details of a benchmark, in lines of at most 80 columns."""
-    from workloads.catalog import package_of
-    from workloads.needs import needs
-
     heading = _wrapped(f"{workload.name}: {workload.title}")
     parts: list[tuple[str, list[str]]] = [
         ("tier", [f"{workload.tier}, {TIERS[workload.tier]}"]),
@@ -152,8 +150,6 @@ def _questions(workload: Workload) -> str:
 
 
 def _runtime(workload: Workload) -> str:
-    from workloads.needs import INPUT_TOKENS_PER_S, OUTPUT_TOKENS_PER_S, estimated_s
-
     typical = workload.typical
     if typical is None:
         return "not known"
@@ -183,9 +179,6 @@ def _scorer(scorer: Scorer) -> str:
 
 def facts(workload: Workload, data: Path | None = None) -> Mapping[str, Any]:
     """The facts of a benchmark, as JSON values."""
-    from workloads.catalog import package_of
-    from workloads.needs import estimated_s, needs
-
     scorers = [
         {
             "name": scorer.name,
@@ -223,6 +216,4 @@ def facts(workload: Workload, data: Path | None = None) -> Mapping[str, Any]:
 
 def aliases_of(name: str) -> list[str]:
     """The other names of a benchmark."""
-    from workloads.catalog import aliases
-
     return [alias for alias, canonical_name in aliases().items() if canonical_name == name]

@@ -5,7 +5,16 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from loadgen.driver.client.failure import HTTP_BLAMES, HTTP_MEANING, Failure
+from loadgen.driver.client.protocols import codec_of, protocol_entry, protocol_names
+from loadgen.driver.load import Closed, Offline, TraceArrivals
+from loadgen.mock_endpoint.scenarios.catalog import CHAOS, SCENARIOS
 from loadgen.sessions.errors import UsageError
+from recorder.event import EventType
+from reporter.log.query import VIEWS
+from rulesets.metric_table import BY_NAME, METRICS
+from rulesets.quantity import ACCURACY, METRIC_ALIASES, SCORES
+from workloads.arrivals import ARRIVAL_PROCESSES, DEFAULT_ARRIVAL, arrival_process
 from workloads.errors import PluginError, did_you_mean
 from workloads.registry import added, entries, load, service
 
@@ -43,15 +52,11 @@ def agents() -> Mapping[str, str]:
 
 def events() -> Mapping[str, str]:
     """Event names of the log, with their codes and meanings."""
-    from recorder.event import EventType
-
     return {kind.name: f"code {kind.value}: {kind.meaning}" for kind in EventType}
 
 
 def failures() -> Mapping[str, str]:
     """Failure names, with the side that each one blames, and what they mean."""
-    from loadgen.driver.client.failure import HTTP_BLAMES, HTTP_MEANING, Failure
-
     named = {name.value: f"blames the {name.blames}: {name.meaning}" for name in Failure}
     return named | {"http_<code>": f"blames the {HTTP_BLAMES}: {HTTP_MEANING}"}
 
@@ -76,8 +81,6 @@ def _if_usable(described: Callable[[], str]) -> str:
 
 def loads() -> Mapping[str, str]:
     """Kinds of load, with the options that choose them."""
-    from loadgen.driver.load import Closed, Offline, TraceArrivals
-    from workloads.arrivals import ARRIVAL_PROCESSES, DEFAULT_ARRIVAL, arrival_process
 
     def described(name: str) -> str:
         burstiness = " --burstiness B" if arrival_process(name).takes_burstiness else ""
@@ -97,9 +100,6 @@ def loads() -> Mapping[str, str]:
 
 def metrics() -> Mapping[str, str]:
     """Metrics that a target can name: what they are, their units, their other names."""
-    from rulesets.metric_table import BY_NAME, METRICS
-    from rulesets.quantity import ACCURACY, METRIC_ALIASES, SCORES
-
     score = f"{SCORES}NAME"
     every = {**METRICS, score: ACCURACY}
     meanings = {name: BY_NAME[name].meaning for name in METRICS} | {score: "score of a benchmark"}
@@ -123,7 +123,6 @@ def metrics() -> Mapping[str, str]:
 
 def protocols() -> Mapping[str, str]:
     """Protocols, with their paths."""
-    from loadgen.driver.client.protocols import codec_of, protocol_entry, protocol_names
 
     def described(name: str) -> str:
         entry = protocol_entry(name)
@@ -145,8 +144,6 @@ def rulesets() -> Mapping[str, str]:
 
 def scenarios() -> Mapping[str, str]:
     """Scenarios of the mock endpoint: what the server does, and what a client must see."""
-    from loadgen.mock_endpoint.scenarios.catalog import CHAOS, SCENARIOS
-
     described = {
         name: f"{scenario.about}: {' or '.join(scenario.sees)}" for name, scenario in SCENARIOS.items()
     }
@@ -155,8 +152,6 @@ def scenarios() -> Mapping[str, str]:
 
 def views() -> Mapping[str, str]:
     """Views of the log that SQL can ask."""
-    from reporter.log.query import VIEWS
-
     return VIEWS
 
 

@@ -7,6 +7,11 @@ import shutil
 import sys
 from typing import TYPE_CHECKING
 
+from loadgen.cli.terminal.block import Block
+from loadgen.sessions.run.watching import readings_while_it_runs
+from loadgen.sessions.scoring.running_score import RunningScore
+from recorder.store import log_path
+from reporter.live.run_tail import RunTail
 from reporter.one_line import line
 
 if TYPE_CHECKING:
@@ -22,11 +27,6 @@ def is_rewritable() -> bool:
 
 def show_block(run: Path, interval_s: float) -> None:
     """Show a run on a terminal until the end; the block is then removed."""
-    from loadgen.cli.terminal.block import Block
-    from loadgen.sessions.run.watching import readings_while_it_runs
-    from loadgen.sessions.scoring.running_score import RunningScore
-    from recorder.store import log_path
-    from reporter.live.run_tail import RunTail
     from reporter.live.status_lines import Line, lines
 
     block = Block(sys.stdout)

@@ -6,7 +6,11 @@ import gc
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.mock_endpoint.process import start_mock
+from loadgen.plugins.calibration.true_times import compare_with_truth, lateness
 from loadgen.sessions.capacity import CapacityLimit, LimitedBy
+from loadgen.sessions.scratch_folder import scratch_folder
+from loadgen.sessions.settings.perf import perf_settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -111,11 +115,7 @@ def take(work: Work, load: int, seconds: float, **settings: Any) -> Step:
 
 
 def _take(work: Work, load: int, seconds: float, settings: Mapping[str, Any]) -> Step:
-    from loadgen.mock_endpoint.process import start_mock
-    from loadgen.plugins.calibration.true_times import compare_with_truth, lateness
     from loadgen.sessions.run_session import run
-    from loadgen.sessions.scratch_folder import scratch_folder
-    from loadgen.sessions.settings.perf import perf_settings
 
     with scratch_folder("loadgen-calibrate-") as folder:
         with start_mock(**_pace(work)) as mock:

@@ -6,7 +6,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from loadgen.sessions.compare_runs import compare_runs
 from loadgen.sessions.formats import render
+from loadgen.sessions.plotting import plots_of_comparison
+from loadgen.sessions.run.repeat import repeat_command
+from loadgen.sessions.run.report_of_log import opened_report
+from loadgen.sessions.series.outcomes_so_far import ended_so_far
+from loadgen.sessions.series.overview import overview
+from loadgen.sessions.settings.compare import CompareSettings
+from reporter.contents.run_contents import run_contents
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,10 +25,6 @@ _HTML = "html"
 
 def report_page(run: Path, name: str) -> str:
     """The report of a run, computed from its log; no file is written."""
-    from loadgen.sessions.run.repeat import repeat_command
-    from loadgen.sessions.run.report_of_log import opened_report
-    from reporter.contents.run_contents import run_contents
-
     with opened_report(run, None) as (report, evidence):
         contents = run_contents(report, evidence)
     command = f"loadgen report {name} --format html"
@@ -30,8 +34,6 @@ def report_page(run: Path, name: str) -> str:
 def series_page(folder: Path, where: str) -> str:
     """The runs of a series that have ended, with links to their reports, and the result of the series."""
     from loadgen.sessions.files.series_file import read
-    from loadgen.sessions.series.outcomes_so_far import ended_so_far
-    from loadgen.sessions.series.overview import overview
 
     series = read(folder)
     shown = overview(folder, series, ended_so_far(folder, series))
@@ -41,9 +43,5 @@ def series_page(folder: Path, where: str) -> str:
 
 def comparison_page(runs: Sequence[Path]) -> str:
     """Runs compared with the first one of them."""
-    from loadgen.sessions.compare_runs import compare_runs
-    from loadgen.sessions.plotting import plots_of_comparison
-    from loadgen.sessions.settings.compare import CompareSettings
-
     comparison = compare_runs(CompareSettings(runs=list(runs)))
     return render("comparison", _HTML, comparison, plots=plots_of_comparison(comparison))

@@ -9,9 +9,11 @@ from aiohttp import web
 
 from loadgen.plugins.viewing.bounded_memory import OneThread, ReportPages
 from loadgen.plugins.viewing.live_plot import live_plots
+from loadgen.plugins.viewing.one_file import comparison_page, report_page, series_page
 from loadgen.plugins.viewing.queries import MOST_ROWS, first_rows
 from loadgen.plugins.viewing.run_table import COLUMNS, address, row_of
 from loadgen.sessions.errors import UsageError, exit_code, message_of, printable
+from loadgen.sessions.run.report_of_log import make_report
 from recorder.lock import is_held
 from reporter.errors import QueryError
 from reporter.log.query import VIEWS
@@ -97,9 +99,6 @@ class Pages:
 
     async def run(self, request: web.Request) -> web.Response:
         """A run: its report, or its figures while it is in progress; a series: its runs so far."""
-        from loadgen.plugins.viewing.one_file import series_page
-        from loadgen.sessions.run.report_of_log import make_report
-
         name = request.match_info["name"]
         if (series := self._folder.series(name)) is not None:
             page = await self._figures.run(lambda: series_page(series, address(name)))
@@ -119,8 +118,6 @@ class Pages:
 
     async def compare(self, request: web.Request) -> web.Response:
         """Two or more runs side by side, `?run=A&run=B`; the oldest is the reference."""
-        from loadgen.plugins.viewing.one_file import comparison_page
-
         chosen = {name: self._folder.run(name) for name in request.query.getall("run", [])}
         newest_first = await self._lists.run(self._folder.runs)
         folders = [chosen[run.folder] for run in reversed(newest_first) if run.folder in chosen]
@@ -149,7 +146,6 @@ class Pages:
 
     async def _report_page(self, run: Path, name: str) -> bytes:
         """The report of a run as a page, made once for each state of its log."""
-        from loadgen.plugins.viewing.one_file import report_page
 
         def make() -> bytes:
             # Another request may have made it meanwhile.

@@ -6,7 +6,11 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
+from loadgen.sessions.sql_query import findings_asked
 from reporter.errors import QueryError
+from reporter.log.database import open_log
+from reporter.log.query import answer_of, set_findings
+from reporter.log.tables import big_tables_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,11 +33,6 @@ def first_rows(run: Path, sql: str) -> QueryResult:
         QueryError: The SQL is wrong, or takes more than `MOST_SECONDS`.
         LogError: The log cannot be read.
     """
-    from loadgen.sessions.sql_query import findings_asked
-    from reporter.log.database import open_log
-    from reporter.log.query import answer_of, set_findings
-    from reporter.log.tables import big_tables_in
-
     findings = findings_asked(run, sql)
     with open_log(run, also=big_tables_in(sql)) as log, _limited(log.database) as is_late:
         if findings is not None:

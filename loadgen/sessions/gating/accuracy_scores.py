@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.files.run_folder import REPORT
+from rulesets.evidence import Accuracy
+from rulesets.scores import Scores
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from rulesets.evidence import Accuracy
 
 _KEY: Final = "accuracy"
 _MEMBERS: Final = frozenset({"value", "n", "standard_error", "repeats", "dataset"})
@@ -80,8 +81,6 @@ def _read(path: Path) -> Any:
 
 
 def _of_report(path: Path, scores: list[Any]) -> Mapping[str, Accuracy]:
-    from rulesets.scores import Scores
-
     try:
         return Scores(scores)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -92,8 +91,6 @@ def _of_report(path: Path, scores: list[Any]) -> Mapping[str, Accuracy]:
 
 
 def _score(path: Path, name: str, entry: Any) -> Accuracy:
-    from rulesets.evidence import Accuracy
-
     where = f"--accuracy {path}: {_KEY}.{name}"
     if not isinstance(entry, dict) or not {"value", "n"} <= entry.keys() <= _MEMBERS:
         raise UsageError(

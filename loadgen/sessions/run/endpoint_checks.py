@@ -6,14 +6,21 @@ import asyncio
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from loadgen.driver.client.codec import Generation
+from loadgen.driver.client.http_transport import HttpTransport
 from loadgen.driver.client.protocols import codec_of, protocol_entry
 from loadgen.driver.errors import RejectedError, UnreachableError
 from loadgen.driver.probe import Prober
+from loadgen.sessions.run.preparation import targets_of, timeouts_of
+from loadgen.sessions.run.protocol_options import options_of, protocol_of
+from loadgen.sessions.run.served_model import served_model
+from recorder.sensors.exposition import is_known
+from recorder.sensors.scrape import ScrapeError, ScrapeTarget, scrape
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
 
-    from loadgen.driver.client.codec import Codec, Generation
+    from loadgen.driver.client.codec import Codec
     from loadgen.driver.client.transport import Transport
     from loadgen.driver.probe import Probe
     from loadgen.sessions.settings.endpoint_options import CheckSettings
@@ -77,9 +84,6 @@ async def _parameters(
 
 
 async def _metrics(transport: Transport) -> CheckLine:
-    from recorder.sensors.exposition import is_known
-    from recorder.sensors.scrape import ScrapeError, ScrapeTarget, scrape
-
     target = transport.endpoint
     url = f"{target.origin}/metrics"
     try:
@@ -124,12 +128,6 @@ async def ask_endpoint(settings: CheckSettings, emit: Callable[[CheckLine], None
     Raises:
         UnreachableError, RejectedError: The endpoint is not ready.
     """
-    from loadgen.driver.client.codec import Generation
-    from loadgen.driver.client.http_transport import HttpTransport
-    from loadgen.sessions.run.preparation import targets_of, timeouts_of
-    from loadgen.sessions.run.protocol_options import options_of, protocol_of
-    from loadgen.sessions.run.served_model import served_model
-
     (target,) = targets_of(settings)
     codec = codec_of(protocol_of(settings), options_of(settings))
     can_stream = protocol_entry(settings.protocol).stream != "never"

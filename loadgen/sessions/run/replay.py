@@ -10,9 +10,14 @@ from typing import TYPE_CHECKING, Any
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.loads import warmup_of
 from loadgen.sessions.run.synthetic import corpus_of
+from loadgen.sessions.settings.tokenizer_options import counter
+from recorder.store import LOG_NAME
 from reporter.replayed_requests import asked, texts_asked
 from workloads.dataset import Dataset
 from workloads.sample import FollowUp, Sample, last_text
+from workloads.traces.form import TraceForm, read_form
+from workloads.traces.replayed import questions
+from workloads.traces.replayed_part import TracePart, read_trace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,7 +26,6 @@ if TYPE_CHECKING:
     from loadgen.sessions.settings.load_options import LoadSettings
     from loadgen.sessions.settings.prompt_options import PromptSettings
     from reporter.replayed_requests import MeasuredRequest
-    from workloads.traces.replayed_part import TracePart
 
 
 def replayed(load: LoadSettings, prompts: PromptSettings, source: Path) -> Dataset:
@@ -32,11 +36,6 @@ def replayed(load: LoadSettings, prompts: PromptSettings, source: Path) -> Datas
 
 
 def _of_trace(load: LoadSettings, prompts: PromptSettings, source: Path) -> Dataset:
-    from loadgen.sessions.settings.tokenizer_options import counter
-    from workloads.traces.form import TraceForm, read_form
-    from workloads.traces.replayed import questions
-    from workloads.traces.replayed_part import read_trace
-
     form = TraceForm() if load.trace_format is None else read_form(load.trace_format)
     trace = read_trace(source, _part(load), form)
     return questions(trace, load.seed, counter(prompts.tokenizer), corpus_of(prompts), prompts.text_seed or 0)
@@ -54,8 +53,6 @@ def _of_run(load: LoadSettings, prompts: PromptSettings, source: Path) -> Datase
 
 def _part(load: LoadSettings) -> TracePart:
     """The part of a trace that can be sent: only this is read."""
-    from workloads.traces.replayed_part import TracePart
-
     warmup, warmup_s = warmup_of(load)
     counted, span_ns = load.requests or load.sessions, None
     if load.duration is not None:
@@ -66,8 +63,6 @@ def _part(load: LoadSettings) -> TracePart:
 
 
 def _require_run(folder: Path) -> None:
-    from recorder.store import LOG_NAME
-
     if (folder / LOG_NAME).exists():
         return
     runs = sorted(path.parent.name for path in folder.glob(f"*/{LOG_NAME}"))
@@ -80,8 +75,6 @@ def _require_run(folder: Path) -> None:
 
 
 def _is_run(source: Path) -> bool:
-    from recorder.store import LOG_NAME
-
     return source.is_dir() or source.name == LOG_NAME
 
 

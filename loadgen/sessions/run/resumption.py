@@ -11,12 +11,16 @@ import orjson
 from loadgen.driver.load import later
 from loadgen.driver.requests.order import order_of
 from loadgen.driver.requests.remaining import remaining
+from loadgen.sessions.environment import environment
 from loadgen.sessions.errors import UsageError, printable
 from loadgen.sessions.files.run_folder import folder_of, require_log, still_running
 from loadgen.sessions.run.preparation import Prepared, prepare
 from loadgen.sessions.run.sensors import own_page
 from loadgen.sessions.settings.stored_options import settings_from_stored
+from recorder.event import EventType
 from recorder.schema import encode
+from recorder.store import LOG_NAME
+from recorder.writer import EventRecorder
 from reporter.json_values import members, texts
 from reporter.log.so_far import so_far
 from workloads.hugging_face import PREFIX
@@ -285,11 +289,6 @@ def _rest(prepared: Prepared, run: RunSoFar) -> Prepared:
 def end_log(prepared: Prepared, folder: Path) -> None:
     """Close a log that has everything but an end: a segment in which nothing was left to do."""
     import time
-
-    from loadgen.sessions.environment import environment
-    from recorder.event import EventType
-    from recorder.store import LOG_NAME
-    from recorder.writer import EventRecorder
 
     with EventRecorder(
         path=folder / LOG_NAME, environment=environment(), resume=True, after_seq=prepared.after_seq

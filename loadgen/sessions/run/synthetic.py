@@ -6,6 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from loadgen.sessions.errors import UsageError
+from loadgen.sessions.settings.tokenizer_options import counter
+from workloads.errors import WorkloadError
+from workloads.lengths import lengths
+from workloads.synthetic.corpus import read_corpus
+from workloads.synthetic.prefixes import shared_prefix
+from workloads.synthetic.to_length import DEFAULT_LENGTHS, Wanted, prompts_to_length
 
 if TYPE_CHECKING:
     from loadgen.sessions.settings.prompt_options import PromptSettings
@@ -18,11 +24,6 @@ MOST_TURNS: Final = 1_000
 
 def synthetic_dataset(prompts: PromptSettings, count: int, seed: int) -> Dataset:
     """Make prompts."""
-    from loadgen.sessions.settings.tokenizer_options import counter
-    from workloads.lengths import lengths
-    from workloads.synthetic.prefixes import shared_prefix
-    from workloads.synthetic.to_length import DEFAULT_LENGTHS, Wanted, prompts_to_length
-
     wanted = Wanted(
         count=count,
         input_tokens=lengths("--input-tokens", prompts.input_tokens or DEFAULT_LENGTHS),
@@ -45,9 +46,6 @@ def corpus_of(prompts: PromptSettings) -> Corpus | None:
     """The text that prompts are cut from, if an option names one."""
     if prompts.corpus is None:
         return None
-    from workloads.errors import WorkloadError
-    from workloads.synthetic.corpus import read_corpus
-
     try:
         return read_corpus(Path(prompts.corpus))
     except WorkloadError as error:

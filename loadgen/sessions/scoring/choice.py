@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from workloads.catalog import canonical
 from workloads.errors import TaskError, did_you_mean
+from workloads.evals import eval_scorer
+from workloads.own_data import is_own
+from workloads.task import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -90,8 +93,6 @@ def scorer_named(task: str, name: str) -> Scorer:
 
 
 def _of_task(task: str, name: str | None, evals: Sequence[str]) -> list[Chosen]:
-    from workloads.own_data import is_own
-
     own = _scorers(task)
     chosen = []
     if name is not None:
@@ -105,14 +106,10 @@ def _of_task(task: str, name: str | None, evals: Sequence[str]) -> list[Chosen]:
 
 
 def _eval(name: str) -> Scorer:
-    from workloads.evals import eval_scorer
-
     return eval_scorer(name)
 
 
 def _scorers(task: str) -> tuple[Scorer, ...]:
-    from workloads.task import parse
-
     return parse(task).workload.scorers
 
 
@@ -152,8 +149,6 @@ def _having(name: str, tasks: Iterable[str]) -> list[str]:
 
 def _names(task: str) -> set[str]:
     """The names of a task for `--scorer`: as given, without options, and for a file the name in rules."""
-    from workloads.task import parse
-
     return {task, _base(task), parse(task).workload.name}
 
 

@@ -12,11 +12,24 @@ from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.driver.client.endpoint import endpoint
+from loadgen.sessions.environment import environment
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.files.run_folder import folder_of, require_log, still_running
 from loadgen.sessions.observer import SILENT
 from loadgen.sessions.scoring.choice import Chosen, choose
+from loadgen.sessions.scoring.grader_pool import Pool
+from loadgen.sessions.scoring.grading_work import Grading
+from loadgen.sessions.scoring.judge import ask_judges
+from loadgen.sessions.scoring.site import Here
 from loadgen.sessions.settings.scoring import ScoringChoices
+from recorder.event import EventType
+from recorder.lock import is_held
+from recorder.store import log_path, require_current
+from recorder.writer import EventRecorder
+from reporter.accuracy.scoring_passes import scorable
+from reporter.log.database import open_log
+from reporter.stored_answers import references, stored_answers, texts_of
 from workloads.registry import service
 
 if TYPE_CHECKING:
@@ -26,10 +39,8 @@ if TYPE_CHECKING:
 
     from loadgen.sessions.observer import Observer
     from loadgen.sessions.scoring.grader import Result
-    from loadgen.sessions.scoring.grading_work import Grading
     from loadgen.sessions.scoring.site import Site
     from recorder.schema import Row
-    from recorder.writer import EventRecorder
     from reporter.accuracy.scoring_passes import Scorable
     from reporter.log.database import OpenLog
     from reporter.stored_answers import ReadTexts, Stored
@@ -88,8 +99,6 @@ def score_run(folder: Path, options: ScoringChoices = DEFAULT, observer: Observe
         SetupError: The grading processes do not start.
         KeyboardInterrupt: It was interrupted; what was scored is in the log.
     """
-    from reporter.log.database import open_log
-
     require_scorable(folder)
     with _site(options, observer) as site:
         with open_log(folder) as log:
@@ -102,8 +111,6 @@ def score_run(folder: Path, options: ScoringChoices = DEFAULT, observer: Observe
             ):
                 plan = _plan(there, chosen, options, facts)
                 return _scored(log, folder, plan, site, observer)
-        from loadgen.sessions.scoring.judge import ask_judges
-
         judging = ask_judges(folder, chosen, options, observer)
         with open_log(folder) as log:
             there, chosen = _scorable(log, folder, options)
@@ -116,15 +123,11 @@ def _site(options: ScoringChoices, observer: Observer) -> AbstractContextManager
     if options.ray is not None:
         graders: AbstractContextManager[Site] = service("graders_on_ray")(options, observer)
         return graders
-    from loadgen.sessions.scoring.site import Here
-
     return nullcontext(Here(options))
 
 
 def _checked(log: OpenLog, folder: Path, chosen: Sequence[Chosen], site: Site) -> Mapping[str, Any]:
     """Check the requirements of the scorers before the pass begins."""
-    from reporter.stored_answers import references, texts_of
-
     with texts_of(folder) as read:
         return site.check(chosen, references(log, read))
 
@@ -137,8 +140,6 @@ def require_scorable(run: Path) -> None:
         LogError, OldLogError: It is not a log, or not one that can be resumed.
         UsageError: It was imported.
     """
-    from recorder.lock import is_held
-    from recorder.store import log_path, require_current
     from reporter.log.settings import settings
 
     log = log_path(run)
@@ -160,8 +161,6 @@ def require_scorable(run: Path) -> None:
 
 def _scorable(log: OpenLog, folder: Path, options: ScoringChoices) -> tuple[Scorable, Sequence[Chosen]]:
     """The answers to score, and the scorers."""
-    from reporter.accuracy.scoring_passes import scorable
-
     there = scorable(log)
     if not there.tasks:
         raise UsageError(
@@ -211,8 +210,6 @@ _SAME: Final = ("task", "scorer", "version", "definition", "judge")
 
 def _stored_options(options: ScoringChoices, chosen: Sequence[Chosen]) -> dict[str, Any]:
     """The options that scores depend on, for the log."""
-    from loadgen.driver.client.endpoint import endpoint
-
     asks = any(chosen_scorer.scorer.ask for chosen_scorer in chosen)
     url = endpoint(options.judge.url, {}).url if options.judge else None
     return {
@@ -229,11 +226,6 @@ def _judge(options: ScoringChoices) -> dict[str, Any]:
 
 def _scored(log: OpenLog, folder: Path, plan: _PassPlan, site: Site, observer: Observer) -> Scoring:
     """Run the pass."""
-    from loadgen.sessions.environment import environment
-    from recorder.event import EventType
-    from recorder.store import log_path
-    from recorder.writer import EventRecorder
-
     graded: Counter[str] = Counter()
     with EventRecorder(
         path=log_path(folder),
@@ -263,9 +255,6 @@ def _grade(
     observer: Observer,
 ) -> None:
     """Grade the remaining answers, and write the results."""
-    from loadgen.sessions.scoring.grader_pool import Pool
-    from reporter.stored_answers import texts_of
-
     left = plan.total - plan.graded_before
     with (
         texts_of(folder) as read,
@@ -285,9 +274,6 @@ def _grade(
 
 def _gradings(log: OpenLog, plan: _PassPlan, read: ReadTexts) -> Iterator[Grading]:
     """The remaining gradings, in the order of the answers."""
-    from loadgen.sessions.scoring.grading_work import Grading
-    from reporter.stored_answers import stored_answers
-
     of_task: dict[str, list[int]] = {}
     for number, chosen_scorer in enumerate(plan.chosen):
         of_task.setdefault(chosen_scorer.task, []).append(number)
@@ -303,8 +289,6 @@ def _gradings(log: OpenLog, plan: _PassPlan, read: ReadTexts) -> Iterator[Gradin
 
 
 def _rows(results: Sequence[Result]) -> list[Row]:
-    from recorder.event import EventType
-
     now_ns = time.monotonic_ns()
     code = EventType.SCORED.value
     return [(code, now_ns, result.sample_uuid, result.payload, None, None) for result in results]

@@ -10,9 +10,13 @@ from loadgen.sessions.errors import UsageError
 from loadgen.sessions.files.run_folder import REPORT, still_running
 from loadgen.sessions.files.series_file import Series, SeriesKind, folder_of
 from loadgen.sessions.observer import SILENT
+from loadgen.sessions.run.report_of_log import write_report
 from loadgen.sessions.series_outcome import UNFINISHED, PointOutcome
 from recorder.errors import BeingWrittenError, LogError
+from recorder.store import LOG_NAME
 from reporter.log.storage_place import source_files
+from reporter.read_report import report_of
+from reporter.report import SCHEMA_VERSION
 from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -29,9 +33,6 @@ def outcome_of(folder: Path, series: Series, number: int, observer: Observer = S
     Raises:
         BeingWrittenError: It is running now.
     """
-    from loadgen.sessions.run.report_of_log import write_report
-    from recorder.store import LOG_NAME
-
     place = folder_of(folder, series, number)
     if not (place / LOG_NAME).exists():
         return None
@@ -89,9 +90,6 @@ def stored_report(run: Path) -> Report | None:
         None where there is none, the log is newer, another version of this program made it, or `loadgen
         report` or `loadgen gate` with the choices of a reader.
     """
-    from reporter.read_report import report_of
-    from reporter.report import SCHEMA_VERSION
-
     path = run / REPORT
     with suppress(OSError, ValueError):
         if path.stat().st_mtime_ns < max(part.stat().st_mtime_ns for part in source_files(run)):

@@ -5,8 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.files.series_file import SeriesKind
+from loadgen.sessions.formats import render
 from loadgen.sessions.series.run_notes import notes_of
 from loadgen.sessions.series.run_rows import result, rows
+from loadgen.sessions.series.search.seek import search_outcome
+from loadgen.sessions.series.sweep.sweep_files import conclusions, plots_of
+from loadgen.sessions.series_outcome import most_severe
+from reporter.render.series_overview import SeriesOverview
 from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -15,7 +20,6 @@ if TYPE_CHECKING:
 
     from loadgen.sessions.files.series_file import Series
     from loadgen.sessions.series_outcome import PointOutcome
-    from reporter.render.series_overview import SeriesOverview
 
 
 _STATUS: Final[Mapping[int, str]] = {
@@ -29,16 +33,12 @@ _STATUS: Final[Mapping[int, str]] = {
 
 def series_as(form: str, folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> str:
     """Render a series in a format that `loadgen.sessions.formats` has for series."""
-    from loadgen.sessions.formats import render
-
     return render("series", form, overview(folder, series, outcomes))
 
 
 def overview(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> SeriesOverview:
     """A series as the value that renderers take."""
-    from loadgen.sessions.series_outcome import most_severe
     from reporter.render.series_heading import lines
-    from reporter.render.series_overview import SeriesOverview
 
     code = most_severe(outcomes)
     required = any(outcome.report.verdict is not None for outcome in outcomes) or code != ExitCode.PASS
@@ -57,12 +57,8 @@ def overview(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> 
 def _of_kind(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> Mapping[str, Any]:
     """The further results of a sweep, a search or an optimization."""
     if series.kind == SeriesKind.SWEEP:
-        from loadgen.sessions.series.sweep.sweep_files import conclusions, plots_of
-
         return {"conclusions": conclusions(outcomes), "plots": plots_of(outcomes)}
     if series.kind == SeriesKind.SEARCH:
-        from loadgen.sessions.series.search.seek import search_outcome
-
         return {"conclusions": [search_outcome(folder, series, outcomes).message]}
     if series.kind == SeriesKind.OPTIMIZATION:
         from workloads.registry import entries, load

@@ -8,10 +8,15 @@ from typing import TYPE_CHECKING, Final
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.evaluate_run import evaluate
+from loadgen.sessions.files import series_file as files
+from loadgen.sessions.files.run_folder import folder_of
+from loadgen.sessions.files.series_file import is_series
 from loadgen.sessions.gating.accuracy_scores import accuracy_of_points
 from loadgen.sessions.gating.given_power import power_of
+from loadgen.sessions.run.report_of_log import make_report
 from loadgen.sessions.series.sweep_evidence import over_all, point
 from loadgen.sessions.settings.verdict_options import exit_code, most_severe
+from recorder.store import LOG_NAME
 from reporter.render.named_verdict import NamedVerdict
 from rulesets.exit_codes import ExitCode
 from rulesets.verdict import Verdict
@@ -35,8 +40,6 @@ def evaluate_series(settings: GateSettings, tokenizer: Tokenizer | None) -> list
 
     A point that was not run is invalid: otherwise a gate would pass what was never measured.
     """
-    from loadgen.sessions.files.run_folder import folder_of
-
     folder = folder_of(settings.run)
     power_of(settings.power, series=True)
     results = _evaluated(folder, settings, tokenizer)
@@ -50,8 +53,6 @@ def evaluate_series(settings: GateSettings, tokenizer: Tokenizer | None) -> list
 
 def code_of_series(folder: Path, parts: Sequence[NamedVerdict], inconclusive: str) -> int:
     """The most severe exit code; a point of a sweep that is only overloaded counts as missed."""
-    from loadgen.sessions.files import series_file as files
-
     is_sweep = files.read(folder).kind == files.SeriesKind.SWEEP
     return most_severe(
         ExitCode.FAIL
@@ -65,8 +66,6 @@ def _evaluated(
     folder: Path, settings: GateSettings, tokenizer: Tokenizer | None
 ) -> dict[str, tuple[Report, Ruleset] | None]:
     """The report and rules of each point, by its name; None for one that has not been run."""
-    from loadgen.sessions.files import series_file as files
-
     series, places = files.read(folder), _places(folder)
     if not any(place.exists() for place in places.values()):
         raise UsageError(f"{folder} is the folder of a {series.kind}, and it has no run yet")
@@ -83,9 +82,6 @@ def _evaluated(
 
 def _places(folder: Path) -> dict[str, Path]:
     """The logs of a series, by the names of its points."""
-    from loadgen.sessions.files import series_file as files
-    from recorder.store import LOG_NAME
-
     series = files.read(folder)
     return {
         point.name: files.folder_of(folder, series, number) / LOG_NAME
@@ -105,9 +101,6 @@ def _settings_of(settings: GateSettings, name: str) -> GateSettings:
 
 
 def _of_series(path: Path, name: str) -> Path:
-    from loadgen.sessions.files.run_folder import folder_of
-    from loadgen.sessions.files.series_file import is_series
-
     if not is_series(path):
         return path
     places = _places(folder_of(path))
@@ -123,10 +116,6 @@ def _not_run(name: str, folder: Path) -> NamedVerdict:
 
 def _baseline(settings: GateSettings) -> list[Point]:
     """The points of the series that the command line compares with."""
-    from loadgen.sessions.files.run_folder import folder_of
-    from loadgen.sessions.files.series_file import is_series
-    from loadgen.sessions.run.report_of_log import make_report
-
     series = [folder_of(path) for path in map(Path, settings.baseline) if is_series(path)]
     return [
         point(name, make_report(log.parent, None))

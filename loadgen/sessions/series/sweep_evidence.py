@@ -9,6 +9,8 @@ from loadgen.sessions.errors import UsageError
 from loadgen.sessions.gating.reference import require_known
 from loadgen.sessions.settings.verdict_options import exit_code, most_severe
 from reporter.render.named_verdict import NamedVerdict
+from rulesets.ruleset import Ruleset
+from rulesets.sweeps import Point, evaluate
 from rulesets.verdict import Verdict, whole
 
 if TYPE_CHECKING:
@@ -17,8 +19,6 @@ if TYPE_CHECKING:
     from loadgen.sessions.series_outcome import PointOutcome
     from reporter.report import Report
     from rulesets.evaluators.rule_row import VerdictRow
-    from rulesets.ruleset import Ruleset
-    from rulesets.sweeps import Point
 
 
 def over_all(
@@ -40,8 +40,6 @@ def over_all(
     for option, concurrency in (("--c-max", c_max), ("--c-min", c_min)):
         if concurrency is not None and not any(_has_regions(rules) for _, rules in runs.values()):
             raise UsageError(f"{option} {concurrency}: these rules have no regions; leave it out")
-    from rulesets.sweeps import evaluate
-
     models = dict.fromkeys(report.run.model for report, _ in runs.values())
     for model in models:
         own = {name: run for name, run in runs.items() if run[0].run.model == model}
@@ -78,8 +76,6 @@ class SeriesVerdicts:
 
 def verdicts_of(outcomes: Sequence[PointOutcome]) -> SeriesVerdicts:
     """The verdicts of a series that has just been run, including those of the rules over all its runs."""
-    from rulesets.ruleset import Ruleset
-
     with_verdict = {outcome.point.name: outcome for outcome in outcomes if outcome.report.verdict is not None}
     scored = (
         _scored(outcome) for outcome in outcomes if outcome.report.verdict is None and outcome.report.accuracy
@@ -105,8 +101,6 @@ def _scored(outcome: PointOutcome) -> NamedVerdict:
 
 def point(name: str, report: Report) -> Point:
     """A run as the rules over several runs see it."""
-    from rulesets.sweeps import Point
-
     load: Mapping[str, Any] = report.run.load
     offline = load.get("kind") == "offline"
     return Point(

@@ -6,16 +6,21 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from loadgen.sessions.errors import UsageError
+from loadgen.sessions.files.series_file import Series, SeriesKind, new_series_folder, write_json
 from loadgen.sessions.observer import SILENT
+from loadgen.sessions.series.point_options import Secrets, point_of
+from loadgen.sessions.series.search.requirements import required_of
+from loadgen.sessions.series.search.seek import RESULT, seek
+from loadgen.sessions.series.search.strategy import HIGHEST
+from loadgen.sessions.settings.perf import perf_settings
 from loadgen.sessions.settings.search import SPAN, SearchSettings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from loadgen.sessions.files.series_file import Series, SeriesPoint
+    from loadgen.sessions.files.series_file import SeriesPoint
     from loadgen.sessions.observer import Observer
-    from loadgen.sessions.series.point_options import Secrets
     from loadgen.sessions.series.search.search_result import SearchOutcome
     from loadgen.sessions.settings.search import SearchSettings
 
@@ -26,10 +31,6 @@ def new_search(settings: SearchSettings, perf: Mapping[str, Any]) -> tuple[Path,
     Returns:
         Its folder, which is created, its definition, and the secrets of its trials.
     """
-    from loadgen.sessions.files.series_file import Series, SeriesKind, new_series_folder
-    from loadgen.sessions.series.point_options import Secrets
-    from loadgen.sessions.series.search.requirements import required_of
-
     required_of(settings.require, perf["ruleset"], perf["scenario"], perf["model"], perf["skip"])
     low, high = span_of(settings)
     secrets = Secrets(perf["api_key"], tuple(perf["header"]), perf["judge_api_key"])
@@ -48,9 +49,6 @@ def new_search(settings: SearchSettings, perf: Mapping[str, Any]) -> tuple[Path,
 
 def run_search(folder: Path, series: Series, secrets: Secrets, observer: Observer = SILENT) -> SearchOutcome:
     """Search, and write `search.json`. A resumed search has the whole budget again."""
-    from loadgen.sessions.files.series_file import write_json
-    from loadgen.sessions.series.search.seek import RESULT, seek
-
     result = seek(folder, series, secrets, observer)
     write_json(folder / RESULT, result.to_dict())
     return result
@@ -58,9 +56,6 @@ def run_search(folder: Path, series: Series, secrets: Secrets, observer: Observe
 
 def common_point(settings: SearchSettings, perf: Mapping[str, Any], low: float) -> SeriesPoint:
     """The common part of all trials, as a point of the lowest load."""
-    from loadgen.sessions.series.point_options import point_of
-    from loadgen.sessions.settings.perf import perf_settings
-
     load = int(low) if settings.axis == "concurrency" else f"{low:g}"
     options = {**perf, "require": settings.require, settings.axis: load, "duration": settings.point_duration}
     return point_of("every trial", {}, perf_settings(**options))
@@ -68,8 +63,6 @@ def common_point(settings: SearchSettings, perf: Mapping[str, Any], low: float) 
 
 def span_of(settings: SearchSettings) -> tuple[float, float]:
     """The lowest and the highest load."""
-    from loadgen.sessions.series.search.strategy import HIGHEST
-
     axis, text = settings.axis, settings.rate or settings.concurrency or ".."
     match = SPAN.fullmatch(text.strip())
     try:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from loadgen.sessions.errors import UsageError, printable
 from loadgen.sessions.series.suite.layers import SuiteLayer
 from loadgen.sessions.series.suite.option_values import placed
+from workloads.catalog import canonical, is_task
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -58,8 +59,6 @@ def benchmarks_of(source: SuiteSource, suite: Suite) -> list[SuiteRow]:
 
     A table with the name of a task runs that task.
     """
-    from workloads.catalog import is_task
-
     named_options = []
     for number, benchmark in enumerate(suite.benchmarks):
         values: Mapping[str, Any] = benchmark.values()
@@ -71,8 +70,6 @@ def benchmarks_of(source: SuiteSource, suite: Suite) -> list[SuiteRow]:
 
 def _asking(source: SuiteSource, number: int, name: str, values: Mapping[str, Any]) -> Mapping[str, Any]:
     """The options of a table with the name of a task, which it then runs."""
-    from workloads.catalog import canonical
-
     task = name.partition(":")[0]
     if other := next((key for key in QUESTIONS if values.get(key)), None):
         raise source.error(

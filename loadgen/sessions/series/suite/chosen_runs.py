@@ -9,6 +9,8 @@ from loadgen.sessions.errors import UsageError, exit_code, printable
 from loadgen.sessions.files.series_file import Series, SeriesKind
 from loadgen.sessions.series.point_options import point_of, prepared
 from loadgen.sessions.series.suite.after_run import SAMPLE_FILES, TRACKERS, trackers_of
+from loadgen.sessions.series.suite.layers import above, merged
+from loadgen.sessions.series.suite.matrix import Choice, matrix
 from loadgen.sessions.series.suite.mistakes import suite_of, verdict_keys
 from loadgen.sessions.series.suite.option_values import variables
 from loadgen.sessions.series.suite.source_lines import SuiteSource, read
@@ -105,8 +107,6 @@ def series_of(
 
 def chosen_entries(settings: RunSettings, source: SuiteSource, suite: Suite) -> tuple[MatrixRun, ...]:
     """The runs of a suite that the filters leave, with the options of the command line."""
-    from loadgen.sessions.series.suite.matrix import Choice, matrix
-
     repeat = suite.run.repeat if settings.repeat is None else settings.repeat
     if repeat < 1:
         raise UsageError(f"--repeat {repeat}: must be 1 or more")
@@ -119,14 +119,10 @@ def suite_to_run(settings: RunSettings) -> tuple[SuiteSource, Suite, list[str]]:
     if settings.suite is not None:
         source = read(settings.suite)
         return source, suite_of(source), []
-    from loadgen.sessions.series.suite.layers import merged
-
     return suite_of_all(settings.model, settings.url, merged(_flags(settings)).values)
 
 
 def _flags(settings: RunSettings) -> list[SuiteLayer]:
-    from loadgen.sessions.series.suite.layers import above
-
     count = "samples" if settings.all else "requests"
     return above(settings.set, {count: settings.requests, "duration": settings.duration})
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 from pydantic import ValidationError
 
 from loadgen.sessions.errors import UsageError
+from loadgen.sessions.series.suite.chosen_entries import QUESTIONS
 from loadgen.sessions.series.suite.option_values import elsewhere
 from loadgen.sessions.series.suite.suite_model import (
     SYNONYMS,
@@ -17,6 +18,7 @@ from loadgen.sessions.series.suite.suite_model import (
     SuiteTable,
 )
 from workloads.errors import did_you_mean, near_name
+from workloads.registry import service
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -180,8 +182,6 @@ def instead_of(name: str, table: Mapping[str, Any]) -> str | None:
 
 def agent_line(table: Mapping[str, Any]) -> str:
     """The line that starts the agent which `backend`, `agent` and `tools` of a table describe."""
-    from workloads.registry import service
-
     backend, agent, tools = (table.get(name) for name in ("backend", "agent", "tools"))
     names = ",".join(map(str, tools)) if isinstance(tools, list) else str(tools or "")
     if backend in service("agent_presets")():
@@ -198,8 +198,6 @@ def agent_line(table: Mapping[str, Any]) -> str:
 
 def require_prompts(source: SuiteSource, suite: Suite, name: str, values: Mapping[str, Any]) -> None:
     """Refuse a benchmark without prompts, the name of which is near a task's or is all that its table has."""
-    from loadgen.sessions.series.suite.chosen_entries import QUESTIONS
-
     number = next((index for index, each in enumerate(suite.benchmarks) if each.name == name), None)
     if number is None or any(values.get(key) for key in ("task", *QUESTIONS)):
         return

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from loadgen.sessions.files.series_file import new_series_folder
 from loadgen.sessions.observer import SILENT
+from loadgen.sessions.series.run_series import run_series
+from loadgen.sessions.series.suite.after_run import after_run
+from loadgen.sessions.series.suite.chosen_runs import (
+    chosen_entries,
+    folder_of_suite,
+    name_of,
+    remarks,
+    series_of,
+    sound,
+    suite_to_run,
+)
+from loadgen.sessions.series.suite.secret_variables import from_environment, named, secrets_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +40,6 @@ def planned_suite(
     Returns:
         The source, the suite, the chosen runs, and a function that notes omissions.
     """
-    from loadgen.sessions.series.suite.chosen_runs import chosen_entries, remarks, suite_to_run
 
     def note(text: str) -> None:
         observer.note(f"note: {text}")
@@ -41,10 +53,6 @@ def planned_suite(
 
 def new_suite(settings: RunSettings, observer: Observer = SILENT) -> tuple[Path, Series]:
     """Plan a suite and make its folder; nothing is sent."""
-    from loadgen.sessions.files.series_file import new_series_folder
-    from loadgen.sessions.series.suite.chosen_runs import folder_of_suite, name_of, series_of, sound
-    from loadgen.sessions.series.suite.secret_variables import from_environment, named, secrets_of
-
     source, suite, entries, note = planned_suite(settings, observer)
     folder = new_series_folder(folder_of_suite(settings, source, suite), name_of(source, suite))
     keys = named(entries)
@@ -63,10 +71,6 @@ def new_suite(settings: RunSettings, observer: Observer = SILENT) -> tuple[Path,
 
 def run_suite(folder: Path, series: Series, key: str | None, observer: Observer = SILENT) -> SeriesResult:
     """Run the incomplete runs of a suite."""
-    from loadgen.sessions.series.run_series import run_series
-    from loadgen.sessions.series.suite.after_run import after_run
-    from loadgen.sessions.series.suite.secret_variables import secrets_of
-
     secrets = secrets_of(series.definition["secrets"], key)
     return run_series(
         *(folder, series, lambda point: secrets(point.name)),

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from loadgen.sessions.errors import UsageError
+from loadgen.sessions.files.series_file import Series, SeriesKind, new_series_folder
 from loadgen.sessions.observer import SILENT
+from loadgen.sessions.series.point_options import Secrets, check
+from loadgen.sessions.series.run_series import run_series
+from loadgen.sessions.series.sweep.points import points_of
+from loadgen.sessions.series.sweep.sweep_files import write_sweep
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from loadgen.sessions.files.series_file import Series
     from loadgen.sessions.observer import Observer
-    from loadgen.sessions.series.point_options import Secrets
     from loadgen.sessions.series_outcome import SeriesResult
     from loadgen.sessions.settings.sweep import SweepSettings
 
@@ -24,10 +28,6 @@ def new_sweep(settings: SweepSettings, perf: Mapping[str, Any]) -> tuple[Path, S
     Returns:
         Its folder, which is made, its points, and the secrets of its runs.
     """
-    from loadgen.sessions.files.series_file import Series, SeriesKind, new_series_folder
-    from loadgen.sessions.series.point_options import Secrets
-    from loadgen.sessions.series.sweep.points import points_of
-
     secrets = Secrets(perf["api_key"], tuple(perf["header"]), perf["judge_api_key"])
     points = points_of(settings, perf)
     require_plot(wanted=settings.plot)
@@ -38,10 +38,6 @@ def new_sweep(settings: SweepSettings, perf: Mapping[str, Any]) -> tuple[Path, S
 
 def run_sweep(folder: Path, series: Series, secrets: Secrets, observer: Observer = SILENT) -> SeriesResult:
     """Run the points of a sweep that have not been run to their end, and write its files."""
-    from loadgen.sessions.series.point_options import check
-    from loadgen.sessions.series.run_series import run_series
-    from loadgen.sessions.series.sweep.sweep_files import write_sweep
-
     require_plot(wanted=series.definition["plot"])
     check(series.points, lambda _: secrets)
     ended = run_series(folder, series, lambda _: secrets, observer=observer)
@@ -52,7 +48,5 @@ def run_sweep(folder: Path, series: Series, secrets: Secrets, observer: Observer
 
 def require_plot(*, wanted: bool) -> None:
     """Make sure that there is what plots are drawn with."""
-    from importlib.util import find_spec
-
     if wanted and find_spec("matplotlib") is None:
         raise UsageError("--plot needs matplotlib, which is not installed: pip install 'llm-loadgen[plot]'")
