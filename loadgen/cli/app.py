@@ -301,7 +301,7 @@ def _of_another_tool(error: Exception) -> Exception:
     from loadgen.cli import command_line
 
     if isinstance(error, command_line.CommandLineError | errors.UsageError):
-        from loadgen.sessions.other_tools import require_own_options
+        from loadgen.sessions.other_tools.translation import require_own_options
 
         try:
             require_own_options(sys.argv[1:])

@@ -11,8 +11,8 @@ import typer
 from loadgen.cli.app import application
 from loadgen.mock_endpoint import start_mock
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.other_tools import COMMANDS, require_own_options
-from loadgen.sessions.settings.other_commands import OTHER_COMMANDS
+from loadgen.sessions.other_tools.tables import OTHER_COMMANDS
+from loadgen.sessions.other_tools.translation import COMMANDS, require_own_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,9 +12,8 @@ import typer
 
 from loadgen.cli.app import application
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.other_tools import COMMANDS, require_own_options
-from loadgen.sessions.settings.foreign_options import OTHER_OPTIONS
-from loadgen.sessions.settings.other_commands import OTHER_COMMANDS
+from loadgen.sessions.other_tools.tables import OTHER_COMMANDS, OTHER_OPTIONS
+from loadgen.sessions.other_tools.translation import COMMANDS, require_own_options
 from tests import golden
 
 PAGE = Path(__file__).parents[2] / "docs" / "coming-from.md"

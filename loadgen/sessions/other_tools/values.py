@@ -56,6 +56,11 @@ def inspect_task(value: str) -> str:
     return shlex.quote(value.rpartition("/")[2].removesuffix(".py"))
 
 
+def inspect_model(value: str) -> str:
+    """`--model` of a model of Inspect, whose name begins with the provider."""
+    return f"--model {value.partition('/')[2] or value}"
+
+
 def per_second(value: str) -> str | None:
     """`--rate` of a rate such as `50/s` or `3000/1m`."""
     count, _, unit = value.partition("/")

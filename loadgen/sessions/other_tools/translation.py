@@ -8,17 +8,22 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from loadgen.sessions.errors import UsageError
+from loadgen.sessions.other_tools.tables import (
+    OF_A_PROFILE,
+    OTHER_COMMANDS,
+    OTHER_OPTIONS,
+    OTHER_VALUES,
+    OtherOption,
+)
+from loadgen.sessions.other_tools.values import TOGETHER
 from loadgen.sessions.settings.accuracy import AccuracySettings
 from loadgen.sessions.settings.concerns import fields_of
-from loadgen.sessions.settings.foreign_options import OF_A_PROFILE, OTHER_OPTIONS, OTHER_VALUES, OtherOption
-from loadgen.sessions.settings.other_commands import OTHER_COMMANDS
-from loadgen.sessions.settings.other_values import TOGETHER
 from loadgen.sessions.settings.perf import PerfSettings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from loadgen.sessions.settings.other_commands import OtherCommand
+    from loadgen.sessions.other_tools.tables import OtherCommand
 
 COMMANDS: Final = ("perf", "accuracy", "sweep", "search", "audit")
 """The commands that send load: those that an option of a load generator is meant for."""

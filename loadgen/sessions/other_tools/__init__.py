@@ -1,0 +1,1 @@
+"""Command lines of other load generators: what to type here in their place."""
