@@ -29,8 +29,8 @@ def compare(settings: CompareSettings) -> None:
 
     loadgen compare artifacts/main artifacts/change --format html -o comparison.html
     """
-    from loadgen.cli.terminal.pipe import end_with_the_reader
     from loadgen.cli.terminal.show import show_as
+    from loadgen.cli.terminal.streams import end_with_the_reader
     from loadgen.sessions.compare_runs import compare_runs
     from loadgen.sessions.files.run_folder import require_no_log
     from loadgen.sessions.files.series_file import is_series

@@ -32,13 +32,13 @@ def gate(settings: GateSettings) -> None:
 
     loadgen gate RUN --require 'tps:delta>-3%@mw0.05' --also RUN2 --baseline main-runs
     """
-    from loadgen.cli.terminal.pipe import end_with_the_reader
     from loadgen.cli.terminal.show import print_as, publish_verdicts
+    from loadgen.cli.terminal.streams import end_with_the_reader
     from loadgen.sessions.errors import UsageError
     from loadgen.sessions.evaluate_run import evaluate
     from loadgen.sessions.files.run_folder import folder_of
     from loadgen.sessions.files.series_file import is_series
-    from loadgen.sessions.gating.unused_options import idle_options
+    from loadgen.sessions.gating.given_inputs import idle_options
     from loadgen.sessions.series.series_gate import code_of_series, evaluate_series
     from loadgen.sessions.settings.format_options import chosen_format
     from loadgen.sessions.settings.tokenizer_options import load

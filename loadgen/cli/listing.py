@@ -85,7 +85,7 @@ def listing(
 
     loadgen list tools http://127.0.0.1:8000/mcp > data/tool_sets/mine.yaml
     """
-    from loadgen.cli.terminal.pipe import end_with_the_reader
+    from loadgen.cli.terminal.streams import end_with_the_reader
     from loadgen.sessions.vocabulary import words_of
 
     end_with_the_reader()
@@ -96,7 +96,7 @@ def listing(
         sys.stdout.write(show(listed(Path(name or "runs")), json=json))
         return
     if kind in {"prompts", "tools"}:
-        from loadgen.sessions.prompt_lines import lines_of
+        from loadgen.sessions.listed_files import lines_of
 
         sys.stdout.writelines(lines_of(kind, name, data))
         return

@@ -60,7 +60,7 @@ def plot(
 
     loadgen plot SWEEP --what pareto
     """
-    from loadgen.cli.terminal.pipe import end_with_the_reader
+    from loadgen.cli.terminal.streams import end_with_the_reader
     from loadgen.sessions.errors import UsageError, printable
     from loadgen.sessions.plotting import (
         listed,

@@ -102,8 +102,8 @@ def report(
     """
     form = chosen_format(form, json=json)
     _require_text(form, output, traces=trace_detail, breakdown="--by" if by else "--stats" if stats else "")
-    from loadgen.cli.terminal.pipe import end_with_the_reader
     from loadgen.cli.terminal.show import show_as
+    from loadgen.cli.terminal.streams import end_with_the_reader
     from loadgen.sessions.files.run_folder import require_no_log
     from loadgen.sessions.files.series_file import is_series
     from loadgen.sessions.settings.price_options import load as load_prices

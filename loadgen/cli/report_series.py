@@ -16,7 +16,7 @@ from loadgen.sessions.gating.outputs import write_output
 from loadgen.sessions.series.outcomes_so_far import ended_so_far
 from loadgen.sessions.series.overview import series_as
 from loadgen.sessions.series.run_rows import rows
-from loadgen.sessions.series.search.seek import search_outcome
+from loadgen.sessions.series.search.run_search import search_outcome
 from loadgen.sessions.series.suite import summary
 from loadgen.sessions.series_outcome import SeriesResult, most_severe
 from recorder.lock import is_held

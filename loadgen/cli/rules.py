@@ -33,7 +33,7 @@ def show(
 
     loadgen rules show mlperf-inference@v6.1 --scenario gpt-oss-120b/server
     """
-    from loadgen.cli.terminal.pipe import end_with_the_reader
+    from loadgen.cli.terminal.streams import end_with_the_reader
     from rulesets.loading import load, read
 
     end_with_the_reader()
@@ -69,7 +69,7 @@ def check(
 
     loadgen rules check rules/*.yaml
     """
-    from loadgen.cli.terminal.pipe import end_with_the_reader
+    from loadgen.cli.terminal.streams import end_with_the_reader
     from rulesets.errors import RulesetError
     from rulesets.exit_codes import ExitCode
     from rulesets.loading import read

@@ -35,9 +35,9 @@ def score(settings: ScoreSettings) -> None:
 
     loadgen score RUN --pass 1
     """
-    from loadgen.cli.terminal.pipe import end_with_the_reader
     from loadgen.cli.terminal.progress_observer import Terminal
     from loadgen.cli.terminal.show import print_as
+    from loadgen.cli.terminal.streams import end_with_the_reader
     from loadgen.sessions.files.series_file import require_run
     from loadgen.sessions.run.report_of_log import write_report
     from loadgen.sessions.run_session import outcome

@@ -49,8 +49,7 @@ def _conduct(folder: Path, series: Series, secrets: Secrets, *, json: bool, quie
 
     from loadgen.cli.terminal.progress_observer import Terminal
     from loadgen.sessions.errors import printable
-    from loadgen.sessions.series.search.run_search import run_search
-    from loadgen.sessions.series.search.seek import RESULT
+    from loadgen.sessions.series.search.run_search import RESULT, run_search
 
     result = run_search(folder, series, secrets, Terminal(quiet=quiet, live=live))
     if json:

@@ -54,7 +54,7 @@ def sql(
 
     loadgen sql RUN "select prompt_id, ttft_ms from samples order by ttft_ms desc limit 10" -f csv
     """
-    from loadgen.cli.terminal.pipe import end_with_the_reader
+    from loadgen.cli.terminal.streams import end_with_the_reader
     from loadgen.sessions.sql_query import ask, csv_lines, json_lines
 
     end_with_the_reader()

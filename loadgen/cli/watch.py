@@ -47,7 +47,7 @@ def watch(
 
     loadgen watch RUN --json | jq --unbuffered .throughput.qps
     """
-    from loadgen.cli.terminal.pipe import end_with_the_reader
+    from loadgen.cli.terminal.streams import end_with_the_reader
     from loadgen.sessions.files.series_file import is_series
     from loadgen.sessions.run.watching import await_log
     from loadgen.sessions.run_session import outcome

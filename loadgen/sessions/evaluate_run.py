@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.files.run_folder import require_distinct
-from loadgen.sessions.gating.accuracy_scores import scores_of
-from loadgen.sessions.gating.audit_results import audits_in
-from loadgen.sessions.gating.given_power import power_of
+from loadgen.sessions.gating.given_inputs import audits_in, power_of, scores_of
 from loadgen.sessions.gating.reference import GateInputs, read_rules, require_known
 from loadgen.sessions.run.report_of_log import started_with, write_report
 from reporter.errors import NotARunError

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, get_args
 from loadgen.sessions.compare_runs import compare_runs
 from loadgen.sessions.errors import SetupError, UsageError
 from loadgen.sessions.files.run_folder import folder_of, require_distinct, require_no_log, write_whole
-from loadgen.sessions.files.series_file import is_series
+from loadgen.sessions.files.series_file import SeriesKind, is_series, read
 from loadgen.sessions.series.outcomes_so_far import outcomes_so_far
 from loadgen.sessions.series.sweep.sweep_files import plots_of as plots_of_sweep
 from loadgen.sessions.settings.compare import CompareSettings
@@ -137,8 +137,6 @@ def plots_of_comparison(comparison: Comparison) -> list[Plot | NoPlot]:
 
 def plots_of_series(folders: Sequence[Path]) -> list[Plot | NoPlot]:
     """Throughput against interactivity and TTFT: the points of several sweeps; none of other series."""
-    from loadgen.sessions.files.series_file import SeriesKind, read
-
     if any(read(folder_of(folder)).kind != SeriesKind.SWEEP for folder in folders):
         return []
     of_each = {label: _of_sweep(folder, list(OF_SWEEPS)) for label, folder in labels(folders).items()}
@@ -198,8 +196,6 @@ def _require_tag(log: OpenLog, tag: str) -> None:
 
 
 def _of_sweep(folder: Path, names: Sequence[str]) -> list[Plot | NoPlot]:
-    from loadgen.sessions.files.series_file import SeriesKind, read
-
     folder = folder_of(folder)
     series = read(folder)
     if series.kind != SeriesKind.SWEEP:

@@ -8,7 +8,7 @@ from itertools import groupby
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final
 
-from workloads.catalog import aliases, package_of
+from workloads.catalog import aliases, names, package_of, workload
 from workloads.errors import PluginError
 from workloads.needs import INPUT_TOKENS_PER_S, OUTPUT_TOKENS_PER_S, estimated_s, needs
 
@@ -36,8 +36,6 @@ _TWO_DIGITS: Final = 10
 
 def usable() -> list[Workload]:
     """Every benchmark that can be used; `workloads.catalog.problems` says which plug-ins cannot."""
-    from workloads.catalog import names, workload
-
     workloads = []
     for name in names():
         with suppress(PluginError):

@@ -12,7 +12,7 @@ import pytest
 
 from loadgen.plugins.tool_selection.tool_sets import tool_set
 from loadgen.sessions.errors import SetupError, UsageError
-from loadgen.sessions.mcp_tools import tool_set_lines
+from loadgen.sessions.listed_files import tool_set_lines
 from workloads.errors import MalformedError
 from workloads.question_loading import load
 from workloads.task import parse

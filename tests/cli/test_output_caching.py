@@ -17,7 +17,7 @@ from loadgen.cli.typer_options import _parameters, _plain
 from loadgen.driver.errors import UnreachableError
 from loadgen.mock_endpoint.process import MockProcess, start_mock
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.gating.audit_results import audits_in
+from loadgen.sessions.gating.given_inputs import audits_in
 from loadgen.sessions.series.audit.output_caching import AuditPhase, audit, phases, threshold_of
 from loadgen.sessions.series.point_options import Secrets, prepared
 from loadgen.sessions.settings.audit import REPLACED, AuditSettings

@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.prompt_lines import prompt_lines
+from loadgen.sessions.listed_files import prompt_lines
 from workloads.errors import TaskError
 
 if TYPE_CHECKING:

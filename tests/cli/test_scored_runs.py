@@ -10,7 +10,7 @@ import pytest
 from loadgen.cli.report import report
 from loadgen.plugins.mlperf.scenario_folder import headlines
 from loadgen.sessions.errors import UsageError, exit_code
-from loadgen.sessions.gating.accuracy_scores import scores_of
+from loadgen.sessions.gating.given_inputs import scores_of
 from reporter.errors import OptionError
 from tests.reporter.accuracy.conftest import Benchmark
 from tests.reporter.conftest import Run

@@ -12,8 +12,8 @@ from jsonschema.exceptions import ValidationError
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.series.suite import suite_model
 from loadgen.sessions.series.suite.after_run import trackers_of
+from loadgen.sessions.series.suite.layers import elsewhere, options
 from loadgen.sessions.series.suite.mistakes import suite_of
-from loadgen.sessions.series.suite.option_values import elsewhere, options
 from loadgen.sessions.series.suite.source_lines import SuiteSource, read
 from loadgen.sessions.settings.concerns import fields_of
 from loadgen.sessions.settings.perf import PerfSettings

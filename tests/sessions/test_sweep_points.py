@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.series.sweep.points import numbers, points_of, varied
+from loadgen.sessions.series.sweep.run_sweep import numbers, points_of, varied
 from loadgen.sessions.settings.sweep import SweepSettings
 
 PERF: dict[str, Any] = {"url": ["http://127.0.0.1:1"], "model": "small-model", "api_key": "sk-secret"}

@@ -15,7 +15,7 @@ from loadgen.sessions.run.benchmark_questions import placed_task, question_event
 from loadgen.sessions.run.preparation import prepare
 from loadgen.sessions.run.scoring_at_end import warn_of_no_judge
 from loadgen.sessions.series.point_options import Secrets, point_of, settings_of
-from loadgen.sessions.series.suite.option_values import options
+from loadgen.sessions.series.suite.layers import options
 from loadgen.sessions.settings.accuracy import AccuracySettings
 from loadgen.sessions.settings.benchmark_options import system_prompt_of
 from loadgen.sessions.settings.concerns import from_flat

@@ -54,7 +54,7 @@ class Terminal(Observer):
     ) -> Iterator[Callable[[int, Mapping[str, int], float | None], None]]:
         """Show how far a scoring pass is."""
         from loadgen.cli.terminal.live import StatusLine
-        from loadgen.cli.terminal.scoring_progress import scoring_line
+        from loadgen.cli.terminal.progress_lines import scoring_line
 
         with StatusLine(quiet=self._quiet) as status:
             yield lambda done, graded, mean: status.show(
@@ -65,7 +65,7 @@ class Terminal(Observer):
     def judging(self, total: int) -> Iterator[Callable[[Tally], None]]:
         """Show how many inquiries a judge has answered."""
         from loadgen.cli.terminal.live import StatusLine
-        from loadgen.cli.terminal.scoring_progress import judging_line
+        from loadgen.cli.terminal.progress_lines import judging_line
 
         with StatusLine(quiet=self._quiet) as status:
             yield lambda tally: status.show(
@@ -74,14 +74,14 @@ class Terminal(Observer):
 
     def run_begins(self, point: SeriesPoint, number: int, total: int, pause_s: float) -> None:
         """Announce the next run, with the pause before the run."""
-        from loadgen.cli.terminal.scoring_progress import begins
+        from loadgen.cli.terminal.progress_lines import begins
 
         self._line(begins(point, number, total, pause_s))
 
     def run_ended(self, outcome: PointOutcome, remark: str | None) -> None:
         """Write the result of a run in a line."""
         if not self._quiet:
-            from loadgen.cli.terminal.scoring_progress import ended
+            from loadgen.cli.terminal.progress_lines import ended
 
             self._line(ended(outcome, remark))
 

@@ -6,9 +6,15 @@ from typing import TYPE_CHECKING, Final
 
 from loadgen.cli.terminal.show import page
 from loadgen.sessions.errors import printable
-from loadgen.sessions.series.headline_scores import scores_in_words, scores_of
-from loadgen.sessions.series.run_notes import accepted_note, notes_of, warning_notes
-from loadgen.sessions.series.run_rows import result, warnings_of
+from loadgen.sessions.series.run_rows import (
+    accepted_note,
+    notes_of,
+    result,
+    scores_in_words,
+    scores_of,
+    warning_notes,
+    warnings_of,
+)
 from loadgen.sessions.series.suite.summary import sentence
 from loadgen.sessions.series.sweep.sweep_files import conclusions
 from reporter.render.console_page import clean, draw, tables, text

@@ -1,8 +1,9 @@
-"""Standard output and standard error that may be closed, before the start or later."""
+"""Standard output and standard error, whose readers may be gone before the start or leave later."""
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from contextlib import contextmanager, nullcontext, redirect_stdout, suppress
 from pathlib import Path
@@ -59,3 +60,11 @@ def file_on_standard_output(arguments: Sequence[str]) -> Iterator[Sequence[str]]
         words = with_open_file(arguments, output.fileno())
         with nullcontext() if words == arguments else redirect_stdout(sys.stderr):
             yield words
+
+
+def end_with_the_reader() -> None:
+    """Let the process end like others on a closed output: at once, by SIGPIPE.
+
+    Only for commands that open no sockets: there a broken connection is an error to be handled.
+    """
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)

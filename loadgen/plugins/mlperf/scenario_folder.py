@@ -9,8 +9,7 @@ from loadgen.plugins.mlperf.exported_scores import headlines
 from loadgen.plugins.mlperf.measuring import LOADGEN, basis_of, counted_otherwise, measuring
 from loadgen.sessions.files.plain_files import as_json, as_yaml
 from loadgen.sessions.files.run_folder import model_folder
-from loadgen.sessions.gating.accuracy_scores import scores_of
-from loadgen.sessions.gating.audit_results import audits_in
+from loadgen.sessions.gating.given_inputs import audits_in, scores_of
 from loadgen.sessions.series.audit.output_caching import RECORD, TEST, VERIFIED, verified
 from reporter.values.task_score import plain
 

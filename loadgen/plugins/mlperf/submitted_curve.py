@@ -93,7 +93,7 @@ def _scored(source: Path | None, names: list[str]) -> Mapping[str, Path | None]:
     Raises:
         UsageError: The file does not say of which point they are.
     """
-    from loadgen.sessions.gating.accuracy_scores import accuracy_of_points
+    from loadgen.sessions.gating.given_inputs import accuracy_of_points
 
     sources = accuracy_of_points(source, names)
     if source is not None and all(path == source for path in sources.values()):
@@ -109,7 +109,7 @@ def _point(run: MeasuredRun, name: str, about: Disclosed, scored: Path | None) -
     from loadgen.plugins.mlperf.config_yaml import config
     from loadgen.plugins.mlperf.point_yaml import point
     from loadgen.plugins.mlperf.result_summary import result_summary
-    from loadgen.sessions.gating.accuracy_scores import scores_of
+    from loadgen.sessions.gating.given_inputs import scores_of
     from rulesets.scores import named
 
     disclosure = point(run.log, run.report, run.settings)

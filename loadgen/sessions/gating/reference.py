@@ -11,7 +11,7 @@ from loadgen.sessions.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from loadgen.sessions.gating.given_power import PowerReading
+    from loadgen.sessions.gating.given_inputs import PowerReading
     from rulesets.evidence import Accuracy, Evidence
     from rulesets.ruleset import Ruleset
 

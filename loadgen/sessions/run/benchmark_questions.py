@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
 
     from loadgen.sessions.settings.benchmark_options import TaskSettings
-    from loadgen.sessions.settings.generation_options import GenerationSettings
+    from loadgen.sessions.settings.endpoint_options import GenerationSettings
     from workloads.dataset import Dataset
     from workloads.task import Task
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from loadgen.driver.client.codec import Codec, Generation
     from loadgen.driver.load import Load
     from loadgen.sessions.settings.benchmark_options import TaskSettings
-    from loadgen.sessions.settings.generation_options import GenerationSettings
+    from loadgen.sessions.settings.endpoint_options import GenerationSettings
     from loadgen.sessions.settings.load_options import LoadSettings
     from loadgen.sessions.settings.prompt_options import PromptSettings
     from workloads.dataset import Dataset

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.files.series_file import SeriesKind
 from loadgen.sessions.formats import render
-from loadgen.sessions.series.run_notes import notes_of
-from loadgen.sessions.series.run_rows import result, rows
-from loadgen.sessions.series.search.seek import search_outcome
+from loadgen.sessions.series.run_rows import notes_of, result, rows
+from loadgen.sessions.series.search.run_search import search_outcome
 from loadgen.sessions.series.sweep.sweep_files import conclusions, plots_of
 from loadgen.sessions.series_outcome import most_severe
 from reporter.render.series_overview import SeriesOverview

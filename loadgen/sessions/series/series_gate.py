@@ -11,8 +11,7 @@ from loadgen.sessions.evaluate_run import evaluate
 from loadgen.sessions.files import series_file as files
 from loadgen.sessions.files.run_folder import folder_of
 from loadgen.sessions.files.series_file import is_series
-from loadgen.sessions.gating.accuracy_scores import accuracy_of_points
-from loadgen.sessions.gating.given_power import power_of
+from loadgen.sessions.gating.given_inputs import accuracy_of_points, power_of
 from loadgen.sessions.run.report_of_log import make_report
 from loadgen.sessions.series.sweep_evidence import over_all, point
 from loadgen.sessions.settings.verdict_options import exit_code, most_severe

@@ -10,7 +10,7 @@ from loadgen.sessions.gating.reference import require_known
 from loadgen.sessions.settings.verdict_options import exit_code, most_severe
 from reporter.render.named_verdict import NamedVerdict
 from rulesets.ruleset import Ruleset
-from rulesets.sweeps import Point, evaluate
+from rulesets.sweeps import Point, evaluate, names
 from rulesets.verdict import Verdict, whole
 
 if TYPE_CHECKING:
@@ -52,8 +52,6 @@ def over_all(
 
 
 def _has_regions(rules: Ruleset) -> bool:
-    from rulesets.sweeps import names
-
     return rules.sweep is not None and any(name.startswith("sweep.regions") for name in names(rules.sweep))
 
 

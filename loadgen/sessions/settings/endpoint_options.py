@@ -1,4 +1,4 @@
-"""The options of the endpoint, or of several that share the load, and of the protocol."""
+"""The options of the endpoint, or of several that share the load, of the protocol, and of generation."""
 
 from __future__ import annotations
 
@@ -172,3 +172,48 @@ class CheckSettings(EndpointSettings):
         "For each of the requests, connecting included; for the model list 10s at most.", TIMEOUT_S
     )
     json: Json = False
+
+
+GENERATION: Final = Panel("Generation")
+
+MOST_SEED: Final = 2**63 - 1
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GenerationSettings:
+    """Options of generation."""
+
+    max_tokens: int | None = GENERATION.option(
+        "Maximum of output tokens of each request; a benchmark's smaller limit holds."
+    )
+    temperature: float | None = GENERATION.option("Sampling temperature.")
+    request_seed: int | None = GENERATION.option(
+        "Sampling seed to send with every request, for servers with repeatable sampling. (--seed is the "
+        "client's.)"
+    )
+    stream: bool = GENERATION.option("Request a stream. TTFT needs one.", True)
+    extra_body: str | None = GENERATION.option(
+        "Additional members of the request body, e.g. '{\"top_k\": 20}'.", metavar="JSON"
+    )
+
+    def check(self, endpoint: EndpointSettings) -> None:
+        """Refuse what the protocol of an endpoint cannot ask for."""
+        name, protocol = endpoint.protocol, endpoint.protocol_entry
+        if not self.stream and protocol.stream == "always":
+            raise UsageError(f"--no-stream: --protocol {name} is a stream; use json for one JSON text")
+        seed = self.request_seed
+        if seed is None:
+            return
+        if not -MOST_SEED - 1 <= seed <= MOST_SEED:
+            raise UsageError(f"--request-seed {seed}: must be a 64-bit integer")
+        if protocol.described and "{seed}" not in (endpoint.body or ""):
+            raise UsageError(
+                f"--request-seed {seed}: --protocol {name} sends what --body says: put "
+                'a member such as "seed": "{seed}" into it'
+            )
+        if not (protocol.seed or protocol.described):
+            raise UsageError(
+                f"--request-seed {seed}: --protocol {name} has no such member; "
+                f"{names_where(lambda each: each.seed)} have it; elsewhere, --extra-body adds what the "
+                "server knows"
+            )

@@ -11,9 +11,8 @@ from loadgen.sessions.settings.benchmark_options import TaskSettings
 from loadgen.sessions.settings.cluster import ClusterSettings
 from loadgen.sessions.settings.concerns import from_flat
 from loadgen.sessions.settings.definition_options import DefinitionSettings
-from loadgen.sessions.settings.endpoint_options import EndpointsSettings
+from loadgen.sessions.settings.endpoint_options import EndpointsSettings, GenerationSettings
 from loadgen.sessions.settings.episode_options import EpisodeSettings
-from loadgen.sessions.settings.generation_options import GenerationSettings
 from loadgen.sessions.settings.kinds import Share, Size
 from loadgen.sessions.settings.load_options import LoadSettings
 from loadgen.sessions.settings.option import Panel

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from loadgen.cli.terminal.scoring_progress import scoring_line
+from loadgen.cli.terminal.progress_lines import scoring_line
 from loadgen.sessions.scoring.grading_work import LONGEST, checked, scored_payload
 from loadgen.sessions.scoring.scoring_pass import score_run
 from loadgen.sessions.settings.scoring import ScoringChoices

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.errors import UsageError, printable
-from loadgen.sessions.series.suite.layers import SuiteLayer
-from loadgen.sessions.series.suite.option_values import placed
+from loadgen.sessions.series.suite.layers import SuiteLayer, placed
 from workloads.catalog import canonical, is_task
 
 if TYPE_CHECKING:

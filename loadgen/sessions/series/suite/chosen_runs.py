@@ -9,10 +9,9 @@ from loadgen.sessions.errors import UsageError, exit_code, printable
 from loadgen.sessions.files.series_file import Series, SeriesKind
 from loadgen.sessions.series.point_options import point_of, prepared
 from loadgen.sessions.series.suite.after_run import SAMPLE_FILES, TRACKERS, trackers_of
-from loadgen.sessions.series.suite.layers import above, merged
+from loadgen.sessions.series.suite.layers import above, merged, variables
 from loadgen.sessions.series.suite.matrix import Choice, matrix
 from loadgen.sessions.series.suite.mistakes import suite_of, verdict_keys
-from loadgen.sessions.series.suite.option_values import variables
 from loadgen.sessions.series.suite.source_lines import SuiteSource, read
 from loadgen.sessions.settings.concerns import changed
 from workloads.catalog import names, workload

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.series.suite.chosen_entries import QUESTIONS
-from loadgen.sessions.series.suite.option_values import elsewhere
+from loadgen.sessions.series.suite.layers import elsewhere
 from loadgen.sessions.series.suite.suite_model import (
     SYNONYMS,
     ExternalBackend,

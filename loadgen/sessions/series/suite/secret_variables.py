@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.secrets import keep_out_of_errors
 from loadgen.sessions.series.point_options import Secrets, check
-from loadgen.sessions.series.suite.option_values import variables
+from loadgen.sessions.series.suite.layers import variables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

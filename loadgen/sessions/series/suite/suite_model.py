@@ -19,7 +19,7 @@ from pydantic import (
     model_validator,
 )
 
-from loadgen.sessions.series.suite.option_values import options
+from loadgen.sessions.series.suite.layers import options
 from loadgen.sessions.settings.kinds import seconds
 
 _TIME: Final = {"type": ["number", "string"]}

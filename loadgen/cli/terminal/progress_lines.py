@@ -1,4 +1,4 @@
-"""How far a scoring pass is, and the calls of a judge: the texts of the status line."""
+"""Lines of progress: a scoring pass, the calls of a judge, and the runs of a series."""
 
 from __future__ import annotations
 
@@ -52,8 +52,7 @@ def begins(point: SeriesPoint, number: int, total: int, pause_s: float) -> str:
 
 def ended(outcome: PointOutcome, remark: str | None) -> str:
     """The result of a run."""
-    from loadgen.sessions.series.headline_scores import scores_of
-    from loadgen.sessions.series.run_rows import result
+    from loadgen.sessions.series.run_rows import result, scores_of
     from reporter.render.score_tables import value_in_words
     from reporter.run_row import figures
 
