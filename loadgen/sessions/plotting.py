@@ -59,7 +59,7 @@ def plots_of(runs: Sequence[Path], what: str, tag: str | None = None) -> list[Pl
     if of_sweep:
         return _of_sweep(runs[0], names)
     if what == DIFFERENCES:
-        return [_differences(runs)]
+        return [differences(compare_runs(CompareSettings(runs=list(runs))))]
     return _of_runs(runs, names, tag)
 
 
@@ -203,7 +203,3 @@ def _of_sweep(folder: Path, names: Sequence[str]) -> list[Plot | NoPlot]:
             f"{folder}: is the folder of a {series.kind}; plots are of a run, of runs or of a sweep"
         )
     return [plot for plot in plots_of_sweep(outcomes_so_far(folder, series)) if plot.name in names]
-
-
-def _differences(runs: Sequence[Path]) -> Plot | NoPlot:
-    return differences(compare_runs(CompareSettings(runs=list(runs))))

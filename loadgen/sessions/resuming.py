@@ -43,7 +43,7 @@ def finish_run(settings: ResumeSettings, observer: Observer = SILENT) -> tuple[R
     if is_complete(run):
         score(perf.tasks, perf.cluster, folder, observer)
         return reported(folder, None, perf, observer=observer), folder, perf
-    measured = _finish_here if perf.cluster.ray is None else _finish_on_nodes
+    measured = _finish_here if perf.cluster.ray is None else service("finish_on_nodes")
     prepared, broken = measured(settings, run, folder, observer)
     score_if_over(prepared, folder, broken, observer)
     return reported(folder, broken, perf, observer=observer), folder, perf
@@ -59,12 +59,3 @@ def _finish_here(
     announce_rest(prepared, observer)
     with WorkerLauncher(prepared.perf.client.transport) as launcher:
         return prepared, conduct(prepared, launcher, folder, observer)
-
-
-def _finish_on_nodes(
-    settings: ResumeSettings, run: RunSoFar, folder: Path, observer: Observer
-) -> tuple[Prepared, WriterError | None]:
-    finished: tuple[Prepared, WriterError | None] = service("finish_on_nodes")(
-        settings, run, folder, observer
-    )
-    return finished

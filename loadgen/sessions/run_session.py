@@ -30,15 +30,10 @@ def run(
         service("require_results_file")(settings.output.output)
     if settings.prompts.reset_cache:
         service("reset_caches")(settings, observer)
-    measured = _run_here if settings.cluster.ray is None else _run_on_nodes
+    measured = _run_here if settings.cluster.ray is None else service("run_on_nodes")
     prepared, folder, broken = measured(settings, observer)
     score_if_over(prepared, folder, broken, observer)
     return reported(folder, broken, prepared.perf, prices, observer), folder
-
-
-def _run_on_nodes(settings: PerfSettings, observer: Observer) -> tuple[Prepared, Path, WriterError | None]:
-    measured: tuple[Prepared, Path, WriterError | None] = service("run_on_nodes")(settings, observer)
-    return measured
 
 
 def _run_here(settings: PerfSettings, observer: Observer) -> tuple[Prepared, Path, WriterError | None]:

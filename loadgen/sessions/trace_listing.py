@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.errors import printable
@@ -74,16 +74,12 @@ def trace_lines(run: Path) -> Iterator[str]:
         each step (when after the first one, its turn, who, how long it took, TTFT, tokens, and its outcome).
     """
     with open_log(run, ("scores",)) as log:
-        rows = log.execute(_TRACES)
-        for number, (trace, steps) in enumerate(groupby(_rows(rows), lambda row: row[:_TRACE]), 1):
+        answer = log.execute(_TRACES)
+        rows = chain.from_iterable(iter(lambda: answer.fetchmany(_BATCH), []))
+        for number, (trace, steps) in enumerate(groupby(rows, lambda row: row[:_TRACE]), 1):
             yield f"\n{number}  {printable(_heading(trace))}\n"
             for step in steps:
                 yield f"{printable(_step(step[_TRACE:])).rstrip()}\n"
-
-
-def _rows(rows: Any) -> Iterator[tuple[Any, ...]]:
-    while batch := rows.fetchmany(_BATCH):
-        yield from batch
 
 
 def _heading(trace: Sequence[Any]) -> str:

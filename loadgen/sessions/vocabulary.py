@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver.client.failure import HTTP_BLAMES, HTTP_MEANING, Failure
 from loadgen.driver.client.protocols import codec_of, protocol_entry, protocol_names
@@ -21,8 +20,6 @@ from workloads.registry import added, entries, load, service
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
-
-    from workloads.registry import Entry
 
 
 def words_of(kind: str, name: str | None = None, data: Path | None = None) -> Mapping[str, str]:
@@ -63,18 +60,16 @@ def failures() -> Mapping[str, str]:
 
 def formats() -> Mapping[str, str]:
     """Formats of results that can be imported, with what each reads."""
-    return {name: _if_usable(partial(_title, entry)) for name, entry in entries("imports").items()}
+    return {
+        name: _if_usable(lambda entry: str(load(entry).title), entry)
+        for name, entry in entries("imports").items()
+    }
 
 
-def _title(entry: Entry) -> str:
-    title: str = load(entry).title
-    return title
-
-
-def _if_usable(described: Callable[[], str]) -> str:
+def _if_usable(described: Callable[[Any], str], subject: Any) -> str:
     """A description; of what another package has broken, the reason."""
     try:
-        return described()
+        return described(subject)
     except PluginError as error:
         return str(error)
 
@@ -86,9 +81,7 @@ def loads() -> Mapping[str, str]:
         burstiness = " --burstiness B" if arrival_process(name).takes_burstiness else ""
         return f"--rate R --arrival {name}{burstiness}"
 
-    arrivals = {
-        name: _if_usable(partial(described, name)) for name in (*ARRIVAL_PROCESSES, *added("arrivals"))
-    }
+    arrivals = {name: _if_usable(described, name) for name in (*ARRIVAL_PROCESSES, *added("arrivals"))}
     return {
         Closed.kind: "--concurrency N",
         **arrivals,
@@ -130,7 +123,7 @@ def protocols() -> Mapping[str, str]:
             return "POST --path, with --body; the text is at --text-at"
         return f"POST {codec_of(name, {}).path}, {entry.title}"
 
-    return {name: _if_usable(partial(described, name)) for name in protocol_names()}
+    return {name: _if_usable(described, name) for name in protocol_names()}
 
 
 def rulesets() -> Mapping[str, str]:

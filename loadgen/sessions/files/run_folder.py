@@ -122,7 +122,8 @@ def claim(folder: Path) -> Path:
     Raises:
         OSError: None can be made there.
     """
-    for name in _names(folder):
+    further = (folder.with_name(f"{folder.name}-{number}") for number in count(2))
+    for name in chain([folder], further):
         try:
             _make(name)
         except FileExistsError:
@@ -141,10 +142,6 @@ def give_back() -> None:
     while _claimed:
         with suppress(OSError):
             _claimed.pop().rmdir()
-
-
-def _names(folder: Path) -> Iterator[Path]:
-    return chain([folder], (folder.with_name(f"{folder.name}-{number}") for number in count(2)))
 
 
 def _make(folder: Path) -> None:

@@ -65,7 +65,10 @@ def warmup_of(settings: LoadSettings) -> tuple[int, float | None]:
         return int(text), None
     if not text[-1:].isalpha():
         raise UsageError(f"--warmup {text!r}: give a number of requests (20), or a time with its unit (30s)")
-    return 0, _warmup_s(text)
+    try:
+        return 0, seconds(text)
+    except OptionValueError as error:
+        raise UsageError(f"--warmup {error}") from error
 
 
 def counts_of(
@@ -184,10 +187,3 @@ def _think(text: str | None) -> str | None:
     except DistributionError as error:
         raise UsageError(f"--think {error}") from error
     return text
-
-
-def _warmup_s(text: str) -> float:
-    try:
-        return seconds(text)
-    except OptionValueError as error:
-        raise UsageError(f"--warmup {error}") from error

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from loadgen.sessions.settings.load_options import LoadSettings
     from loadgen.sessions.settings.prompt_options import PromptSettings
     from workloads.dataset import Dataset
-    from workloads.sample import FollowUp, Sample
+    from workloads.sample import Sample
 
 MOST_PROMPTS: Final = 10_000
 """The most synthetic prompts that are made, in about 0.1 s; a longer run repeats them."""
@@ -120,7 +120,9 @@ def require_askable(dataset: Dataset, prompts: PromptSettings, codec: Codec, gen
                 f"{_place(dataset, sample)}: --ignore-eos needs the number of output tokens, which the row "
                 "lacks; give --max-tokens"
             )
-        if answered and any(map(_brings_results, sample.follow_ups)):
+        if answered and any(
+            message["role"] == "tool" for turn in sample.follow_ups for message in turn.messages
+        ):
             raise UsageError(
                 f"{_place(dataset, sample)}: a later turn has the result of a tool call, which the "
                 "endpoint's answer may lack; give --history recorded"
@@ -149,10 +151,6 @@ def _place(dataset: Dataset, sample: Sample) -> str:
 def _bounded(sample: Sample, generation: Generation) -> bool:
     bounds = (sample.max_tokens, *(turn.max_tokens for turn in sample.follow_ups))
     return generation.max_tokens is not None or None not in bounds
-
-
-def _brings_results(turn: FollowUp) -> bool:
-    return any(message["role"] == "tool" for message in turn.messages)
 
 
 def _whole(sample: Sample) -> Sample:

@@ -46,7 +46,7 @@ def declared_power(prepared: Prepared, at_ns: int) -> Iterator[Event]:
 def _sensors(prepared: Prepared) -> Iterator[SensorConfig]:
     chosen = prepared.perf.telemetry
     pages = [page for page in chosen.server_metrics if page != NONE]
-    urls = [url for page in pages for url in (_own_pages(prepared) if page == AUTO else [page])]
+    urls = [url for page in pages for url in (map(own_page, prepared.targets) if page == AUTO else [page])]
     yield from _of_pages(prepared, urls)
     for source in dict.fromkeys(chosen.gpu_metrics):
         if source == NVML:
@@ -73,10 +73,6 @@ def _of_pages(prepared: Prepared, urls: Iterable[str]) -> Iterator[SensorConfig]
         )
 
 
-def _own_pages(prepared: Prepared) -> list[str]:
-    return list(map(own_page, prepared.targets))
-
-
 def own_page(target: Endpoint) -> str:
     """The URL of the page that belongs to an endpoint."""
     return f"{target.origin}/metrics"
@@ -84,12 +80,9 @@ def own_page(target: Endpoint) -> str:
 
 def _endpoint_at(prepared: Prepared, url: str) -> Endpoint | None:
     """The endpoint with a page's origin: only there the endpoint's key is sent."""
-    return next((target for target in prepared.targets if target.origin == _origin(url)), None)
-
-
-def _origin(url: str) -> str:
     parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}"
+    origin = f"{parts.scheme}://{parts.netloc}"
+    return next((target for target in prepared.targets if target.origin == origin), None)
 
 
 PATIENCE_S: Final = 0.5

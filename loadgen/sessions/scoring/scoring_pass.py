@@ -100,10 +100,14 @@ def score_run(folder: Path, options: ScoringChoices = DEFAULT, observer: Observe
         KeyboardInterrupt: It was interrupted; what was scored is in the log.
     """
     require_scorable(folder)
-    with _site(options, observer) as site:
+    place: AbstractContextManager[Site] = (
+        nullcontext(Here(options)) if options.ray is None else service("graders_on_ray")(options, observer)
+    )
+    with place as site:
         with open_log(folder) as log:
             there, chosen = _scorable(log, folder, options)
-            facts = _checked(log, folder, chosen, site)
+            with texts_of(folder) as read:
+                facts = site.check(chosen, references(log, read))
             if (
                 options.judge is None
                 or options.reparse
@@ -116,20 +120,6 @@ def score_run(folder: Path, options: ScoringChoices = DEFAULT, observer: Observe
             there, chosen = _scorable(log, folder, options)
             plan = _plan(there, chosen, options, facts, None if judging is None else asdict(judging))
             return _scored(log, folder, plan, site, observer)
-
-
-def _site(options: ScoringChoices, observer: Observer) -> AbstractContextManager[Site]:
-    """Where graders run."""
-    if options.ray is not None:
-        graders: AbstractContextManager[Site] = service("graders_on_ray")(options, observer)
-        return graders
-    return nullcontext(Here(options))
-
-
-def _checked(log: OpenLog, folder: Path, chosen: Sequence[Chosen], site: Site) -> Mapping[str, Any]:
-    """Check the requirements of the scorers before the pass begins."""
-    with texts_of(folder) as read:
-        return site.check(chosen, references(log, read))
 
 
 def require_scorable(run: Path) -> None:
@@ -212,16 +202,12 @@ def _stored_options(options: ScoringChoices, chosen: Sequence[Chosen]) -> dict[s
     """The options that scores depend on, for the log."""
     asks = any(chosen_scorer.scorer.ask for chosen_scorer in chosen)
     url = endpoint(options.judge.url, {}).url if options.judge else None
+    judge = options.judge.facts() if options.judge else {"model": options.model}
     return {
         "allow_code_execution": options.allow_code_execution,
-        "judge": {"url": url, **_judge(options)} if asks and options.model else None,
+        "judge": {"url": url, **judge} if asks and options.model else None,
         "grader_timeout_s": options.grader_timeout_s,
     }
-
-
-def _judge(options: ScoringChoices) -> dict[str, Any]:
-    """The judge, with sampling if different from the prompts'."""
-    return options.judge.facts() if options.judge else {"model": options.model}
 
 
 def _scored(log: OpenLog, folder: Path, plan: _PassPlan, site: Site, observer: Observer) -> Scoring:

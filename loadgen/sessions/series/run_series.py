@@ -78,9 +78,14 @@ def run_series(
         except BaseException as error:
             stopped = is_interrupt(error)
             if is_new and not stopped and not any(path.is_dir() for path in folder.iterdir()):
-                _remove_empty(folder, whole=is_made)
+                (folder / files.SERIES).unlink(missing_ok=True)
+                if is_made:
+                    folder.rmdir()
             else:
-                _announce_resume(folder, observer)
+                observer.note(
+                    f"The series is in {folder}, not complete; to continue: {program()} resume {folder}",
+                    apart=True,
+                )
             if not stopped:
                 raise
             return SeriesResult(tuple(outcomes), interrupted=True)
@@ -186,16 +191,3 @@ def _held(folder: Path) -> Iterator[None]:
         yield
     finally:
         hold.release()
-
-
-def _remove_empty(folder: Path, *, whole: bool) -> None:
-    """Remove the folder of a series without a run."""
-    (folder / files.SERIES).unlink(missing_ok=True)
-    if whole:
-        folder.rmdir()
-
-
-def _announce_resume(folder: Path, observer: Observer) -> None:
-    observer.note(
-        f"The series is in {folder}, not complete; to continue: {program()} resume {folder}", apart=True
-    )

@@ -159,16 +159,13 @@ def _sets(sets: Iterable[str]) -> dict[str, Any]:
             raise UsageError(f"--set {text_of_set}: write KEY=VALUE, e.g. --set max-tokens=64")
         option = options().get(name)
         if option is None:
-            raise UsageError(f"--set {key}=…: {elsewhere(name) or _unknown(name)}")
+            unknown = f"the option does not exist{did_you_mean(name, options())}"
+            raise UsageError(f"--set {key}=…: {elsewhere(name) or unknown}")
         value = _read(f"--set {key}", option, text)
         if name in values and not option.is_list:
             raise UsageError(f"--set {key}=…: given twice")
         values[name] = [*values.get(name, ()), *value] if option.is_list else value
     return values
-
-
-def _unknown(name: str) -> str:
-    return f"the option does not exist{did_you_mean(name, options())}"
 
 
 def _read(where: str, option: SettingField, text: str) -> Any:

@@ -184,7 +184,8 @@ def shown(entry: MatrixRun) -> dict[str, Any]:
     """The options of a run, with the requirements of `[gate]`; the model has its own axis."""
     require = {"require": entry.settings.verdict.require} if entry.settings.verdict.require else {}
     options = {**entry.merged.values, **require}
-    return {name: _plain(options[name]) for name in sorted(options) if name != "model" or _differs(entry)}
+    differs = entry.settings.endpoint.model != entry.axes["model"]
+    return {name: _plain(options[name]) for name in sorted(options) if name != "model" or differs}
 
 
 def _places_of(entry: MatrixRun, name: str) -> list[str]:
@@ -196,10 +197,6 @@ def _places_of(entry: MatrixRun, name: str) -> list[str]:
         and len(entry.settings.verdict.require) > len(entry.merged.values.get(name, ()))
     )
     return ["[gate]", *places] if gate else list(places)
-
-
-def _differs(entry: MatrixRun) -> bool:
-    return bool(entry.settings.endpoint.model != entry.axes["model"])
 
 
 def _plain(value: Any) -> Any:
