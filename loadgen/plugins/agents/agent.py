@@ -26,7 +26,6 @@ class EpisodePlayer:
     Args:
         code: `module:attribute`: an async function `(sample, ask, sandbox)`, or a rollout agent loop: a class
             or an instance with `get_tools` and `run`.
-        paths: Folders to find the module in first.
         sequential: Whether one instance of a class plays all samples, and keeps its state.
 
     Raises:

@@ -72,11 +72,7 @@ def _end_with_worker(fd: int) -> None:
 
 
 class AgentHost:
-    """Plays the episodes of a worker, which issues the turns.
-
-    Args:
-        sock: Leads to the worker.
-    """
+    """Plays the episodes of a worker, which issues the turns."""
 
     def __init__(self, sock: socket.socket) -> None:
         sock.settimeout(0)
@@ -192,13 +188,7 @@ class AgentHost:
 
 
 class RemoteTurns:
-    """Takes the turns of an episode through the worker; see `loadgen.plugins.agents.asking.TakeTurn`.
-
-    Args:
-        host: Asks the worker.
-        episode: The number of the episode.
-        has_user: Whether a simulated user can be asked.
-    """
+    """Takes the turns of an episode through the worker; see `loadgen.plugins.agents.asking.TakeTurn`."""
 
     def __init__(self, host: AgentHost, episode: int, *, has_user: bool) -> None:
         self._host = host

@@ -21,11 +21,7 @@ class AgentConfig(NamedTuple):
     """The first message to the process.
 
     Attributes:
-        plan: How episodes are played.
         programs: The code of the samples, each once and without its data.
-        model: The model under test.
-        redact: Removes secrets from a text.
-        has_user: Whether a simulated user can be asked.
     """
 
     plan: EpisodePlan

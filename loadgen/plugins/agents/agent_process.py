@@ -73,9 +73,6 @@ class AgentProcess:
     """Plays the episodes of a worker in another process, whose agents delay nothing here.
 
     The process starts at once, while this one has a single thread and can be copied.
-
-    Args:
-        plan: How episodes are played.
     """
 
     def __init__(self, plan: EpisodePlan) -> None:

@@ -58,21 +58,9 @@ class TakeTurn(Protocol):
 class EpisodeAsk:
     """Issues the turns of one episode; see `loadgen.plugins.agents.episode.Ask`.
 
-    Args:
-        sample: The sample that the episode is about.
-        take: Issues a turn.
-        limits: The limits of the episode.
-        emit: Logs an event.
-        phase: The phase of the session.
-        debug_dir: The folder for the trace; None writes no trace.
-
     Attributes:
-        trace: The trace of the episode, a file for people.
         conversation: The id of the episode in the log.
         started_ns: The time at which the episode began; `start` sets it.
-        turns: The number of turns issued so far.
-        max_turns: The limit of turns; None without one.
-        last: The outcome of the last turn.
         messages: The conversation up to the last answer.
     """
 

@@ -94,7 +94,6 @@ class EvalFnWrapper:
     Args:
         fn: Takes `(solution_str, ground_truth, extra_info)` or `(messages, ground_truth, metadata)`; may be
             async.
-        name: As results call it.
 
     Raises:
         EvalFnError: Its first parameter is neither `solution_str` nor `messages`.
@@ -133,9 +132,6 @@ class BenchRunner:
     """Runs an agent loop over rows, and scores each run.
 
     Args:
-        agent_loop: The agent.
-        llm_client: What its `ctx.chat` asks.
-        eval_fns: What scores it.
         debug: Whether the loop's `log_event` writes.
         debug_dir: Where to, whatever `debug` says; by default `debug_logs`.
         llm_client_factory: Makes the clients of runs at once; by default copies.

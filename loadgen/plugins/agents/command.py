@@ -37,8 +37,6 @@ class CommandPlayer:
     """Runs episodes by starting a program.
 
     Args:
-        command: The program.
-        model: The name of the model under test.
         sequential: Whether all episodes share one folder, in which the program may keep its state.
     """
 
@@ -54,11 +52,6 @@ class CommandPlayer:
 
     async def play(self, sample: Sample, ask: Ask, sandbox: SandboxOnDemand | None) -> EpisodeResult:
         """Play the episode of a sample: the program's output is the answer.
-
-        Args:
-            sample: What is asked.
-            ask: Asks the endpoint.
-            sandbox: Where the program runs; None for this machine.
 
         Raises:
             EpisodeError: No further turn could be asked.

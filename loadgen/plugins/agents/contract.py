@@ -105,9 +105,7 @@ class RolloutRequest(BaseModel):
     """A request to an agent.
 
     Attributes:
-        rollout_id: Names the rollout.
         server_url: Kept for the contract; the client of the context is what asks.
-        messages: The conversation to begin with.
         completion_params: Sampling settings, which the loop passes on itself.
         max_turns: The most calls of the model, which the loop heeds itself.
         max_tokens_total: The most tokens, likewise.
@@ -184,13 +182,7 @@ class RolloutResult:
 
 @dataclass
 class RolloutContext:
-    """The context of a loop.
-
-    Attributes:
-        request: What is asked.
-        tools: What `get_tools` returned.
-        llm: The client of the model.
-    """
+    """The context of a loop."""
 
     request: RolloutRequest
     tools: list[Any]

@@ -17,12 +17,7 @@ if TYPE_CHECKING:
 
 
 def reacting_to(multi_turn: MultiTurn, row: Mapping[str, Any]) -> EpisodeProgram:
-    """The episode of a question from a benchmark with a hook.
-
-    Args:
-        multi_turn: The hook, a function of a module.
-        row: The question's reference.
-    """
+    """The episode of a question from a benchmark with a hook."""
     hook = f"{multi_turn.__module__}:{multi_turn.__qualname__}"
     return EpisodeProgram(f"{__name__}:reacting", {"hook": hook, "row": row})
 
@@ -35,12 +30,6 @@ async def reacting(sample: EpisodeSample, ask: Ask, sandbox: object) -> EpisodeR
 
 async def dialogue(ask: Ask, sample: Sample, data: Mapping[str, Any], multi_turn: MultiTurn) -> EpisodeResult:
     """Ask the sample, then the hook's messages, until the hook returns none.
-
-    Args:
-        ask: Asks the model.
-        sample: How the dialogue begins.
-        data: The row, for the hook.
-        multi_turn: The hook.
 
     Raises:
         EpisodeError: No further turn can be asked.

@@ -43,7 +43,6 @@ class TurnFailedError(EpisodeError):
     """A request to the model failed.
 
     Args:
-        message: The failure in words.
         rejection: The HTTP error that answered; None where none did.
     """
 
@@ -63,7 +62,6 @@ class LimitReachedError(EpisodeError):
 
     Args:
         limit: `turns`, `tokens`, `time` or `cost`.
-        message: The limit in words.
     """
 
     def __init__(self, limit: str, message: str) -> None:

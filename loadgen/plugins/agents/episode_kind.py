@@ -15,11 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class EpisodeKind:
-    """Episodes as a kind of sessions; see `loadgen.driver.session_kind.SessionKind`.
-
-    Attributes:
-        plan: How episodes are played.
-    """
+    """Episodes as a kind of sessions; see `loadgen.driver.session_kind.SessionKind`."""
 
     plan: EpisodePlan
 

@@ -23,7 +23,6 @@ class UserEndpoint:
 
     Attributes:
         target: Where it is; its headers have the key.
-        model: The name of its model.
         temperature: Its sampling temperature; None leaves it to the server.
         timeout_s: The limit of one request.
     """
@@ -70,13 +69,10 @@ class EpisodePlan:
         agent: `module:attribute` of an agent that plays every sample; None for the code of each sample.
         command: A program that plays every sample; None for none.
         tools: The tools of an agent of this program that plays every sample; empty for none.
-        limits: Of each episode.
-        user: The endpoint that simulates users; None if there is none.
         sandbox: Where commands of episodes run, but for those of a benchmark with an image of its own; None
             where no command of a model may run.
         sequential: Whether one agent plays all samples, one after the other, and keeps its state.
         paths: Folders in which modules are looked for first.
-        debug: Whether the trace of each episode is written.
         debug_dir: The folder of the traces; None until the folder of the run exists.
     """
 

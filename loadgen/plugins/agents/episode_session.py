@@ -29,13 +29,7 @@ class PlaysEpisodes(Protocol):
 
 
 class EpisodeSession:
-    """An episode; see `loadgen.driver.session_kind.UserSession`.
-
-    Args:
-        player: Plays it.
-        number: Its number in the run.
-        sample: What it opens with.
-    """
+    """An episode; see `loadgen.driver.session_kind.UserSession`."""
 
     def __init__(self, player: PlaysEpisodes, number: int, sample: EpisodeSample) -> None:
         self.number = number
@@ -61,10 +55,6 @@ class EpisodeTurns:
     """Takes the turns of one episode.
 
     The agent's time is not the client's: the first turn is late by as much as its episode began late.
-
-    Args:
-        turns: Issues them.
-        begun_ns: When the episode began.
     """
 
     def __init__(self, turns: SessionTurns, begun_ns: int) -> None:

@@ -33,12 +33,6 @@ class EpisodeLimits:
     def require_room(self, turns: int, input_tokens: int, output_tokens: int, seconds: float) -> None:
         """Make sure that another turn is within the limits.
 
-        Args:
-            turns: The number of turns so far.
-            input_tokens: Their input tokens.
-            output_tokens: Their output tokens.
-            seconds: Since the episode began.
-
         Raises:
             LimitReachedError: It is not; the message says which limit.
         """

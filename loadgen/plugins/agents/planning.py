@@ -36,14 +36,6 @@ def episode_kind(
 
     A user that no endpoint is named for is played by the model under test, at its own endpoint.
 
-    Args:
-        settings: The options of episodes.
-        tasks: The options of benchmarks, of which some say where commands of a model run.
-        dataset: What is asked.
-        codec: How it is asked.
-        generation: The model, and its sampling.
-        target: The endpoint under test.
-
     Raises:
         UsageError: An option cannot be used, or one that the samples need is missing.
         EpisodeCodeError: The agent cannot be imported.

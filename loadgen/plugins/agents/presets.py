@@ -43,10 +43,6 @@ def presets() -> dict[str, str]:
 def agent_tools(text: str, *, may_run_commands: bool) -> tuple[str, ...]:
     """The tools of `@tools NAME,NAME`; none for another agent.
 
-    Args:
-        text: As the user wrote it.
-        may_run_commands: Whether commands of a model may be run.
-
     Raises:
         UsageError: A tool does not exist, none is named, or one runs commands.
     """

@@ -44,15 +44,9 @@ class ProxyAnswer(NamedTuple):
 class RecordingProxy:
     """Turns the requests of a program into turns of an episode.
 
-    Args:
-        ask: Asks the endpoint.
-        model: The name of the model in answers.
-
     Attributes:
         base: The path of its base URL, which no other program can guess.
-        url: The base URL, where it listens.
         error: The reason why no further turn can be issued; None while one can.
-        messages: The conversation up to the last answer.
     """
 
     def __init__(self, ask: Ask, model: str) -> None:

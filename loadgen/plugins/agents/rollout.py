@@ -34,12 +34,7 @@ class ToolValidationError(EpisodeCodeError):
 
 
 class AskingClient:
-    """The client of the model that a loop is given.
-
-    Args:
-        ask: Asks.
-        tools: What the model may call, in OpenAI's format.
-    """
+    """The client of the model that a loop is given."""
 
     def __init__(self, ask: Ask, tools: Sequence[Mapping[str, Any]]) -> None:
         self._ask = ask
@@ -99,13 +94,6 @@ async def play_loop(
     agent: Any, sample: Sample, ask: Ask, debug_dir: str | None = None, rollout_id: str | None = None
 ) -> EpisodeResult:
     """Play the episode of a sample with a loop.
-
-    Args:
-        agent: An instance with `get_tools` and `run`.
-        sample: What is asked.
-        ask: Asks the model.
-        debug_dir: Where the loop's `log_event` writes; None for nowhere.
-        rollout_id: Names the rollout; by default after the sample.
 
     Raises:
         EpisodeError: No further turn could be asked.

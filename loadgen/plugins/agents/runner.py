@@ -38,9 +38,6 @@ class _End:
     """How an episode ended.
 
     Attributes:
-        ending: The ending, as the log names it.
-        reason: The reason as text.
-        result: The return value of its code; None if it was stopped.
         ended_ns: The time of the end; 0 for now.
     """
 
@@ -61,14 +58,7 @@ def _end_by(error: Exception) -> _End:
 
 
 class EpisodeRunner:
-    """Plays the episodes of one worker.
-
-    Args:
-        plan: How episodes are played.
-        emit: Logs an event.
-        redact: Removes secrets from a text.
-        model: The model under test.
-    """
+    """Plays the episodes of one worker."""
 
     def __init__(
         self,
@@ -113,15 +103,7 @@ class EpisodeRunner:
     async def play(
         self, sample: EpisodeSample, take: TakeTurn, phase: str, scheduled_ns: int, begun_ns: int
     ) -> TurnOutcome:
-        """Play the episode of a sample to the end; return the outcome of the last turn.
-
-        Args:
-            sample: The sample.
-            take: Issues the turns.
-            phase: The phase of the session.
-            scheduled_ns: When the episode was due.
-            begun_ns: When it began.
-        """
+        """Play the episode of a sample to the end; return the outcome of the last turn."""
         ask = EpisodeAsk(sample, take, self._plan.limits, self._emit, phase, self._plan.debug_dir)
         moments = {"scheduled_ns": scheduled_ns, "begun_ns": begun_ns}
         try:

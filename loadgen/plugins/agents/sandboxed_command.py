@@ -35,13 +35,7 @@ _PATIENCE_S: Final = 120.0
 class SandboxedProgram:
     """A program that runs in the sandbox of an episode.
 
-    Args:
-        sandbox: The sandbox of the episode.
-        ask: Asks the endpoint.
-        model: The name of the model in answers.
-
     Attributes:
-        proxy: Answers its requests.
         url: The base URL of the endpoint, as it is to be written in words and variables.
     """
 
@@ -56,12 +50,6 @@ class SandboxedProgram:
         self, words: Sequence[str], environment: Mapping[str, str], files: Mapping[str, bytes], stdin: str
     ) -> tuple[int, str, str]:
         """Run the program to the end; return the exit code and the output.
-
-        Args:
-            words: The program and its arguments.
-            environment: Its variables, beyond those of the sandbox.
-            files: What is there before it starts, by path.
-            stdin: What it reads.
 
         Raises:
             SandboxError: The sandbox failed, or has no Python.

@@ -68,16 +68,7 @@ async def tool_loop(
 
 
 async def run_call(ask: Ask, call: Mapping[str, Any], tools: Mapping[str, Tool]) -> str:
-    """Run one tool call, with an event in the log.
-
-    Args:
-        ask: Of the episode.
-        call: In OpenAI's format.
-        tools: By their names.
-
-    Returns:
-        The result as text; for a call that fails, the error.
-    """
+    """Run one tool call, with an event in the log."""
     function = call.get("function") or {}
     name, text = str(function.get("name")), function.get("arguments") or "{}"
     with ask.tool(name, text) as record:

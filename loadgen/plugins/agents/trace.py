@@ -8,12 +8,7 @@ from typing import Any
 
 
 class EpisodeTrace:
-    """Appends events to a file of JSON lines, as `log_event` of an agent loop does.
-
-    Args:
-        folder: Where the file is; None writes nothing.
-        name: The name of the episode.
-    """
+    """Appends events to a file of JSON lines, as `log_event` of an agent loop does."""
 
     def __init__(self, folder: str | None, name: str) -> None:
         self.folder = folder

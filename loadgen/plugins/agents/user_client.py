@@ -27,16 +27,7 @@ _RETRIES: Final = 3
 
 
 class SimulatedUserClient:
-    """A client of the endpoint that simulates users.
-
-    Args:
-        user: The endpoint, its model and its sampling temperature.
-        make_transport: Makes the transport.
-        emit: Logs an event.
-
-    Attributes:
-        transport: Carries the requests.
-    """
+    """A client of the endpoint that simulates users."""
 
     def __init__(self, user: UserEndpoint, make_transport: Callable[..., Any], emit: Emit) -> None:
         self.transport = make_transport(

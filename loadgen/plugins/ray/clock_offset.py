@@ -50,10 +50,6 @@ def reading_of(node: str, exchanges: Sequence[ClockExchange]) -> ClockReading:
 
     Each exchange bounds it: from below by the question, from above by the answer, both wider by the drift
     that is possible in the time between.
-
-    Args:
-        node: The node's name.
-        exchanges: At least one, all of about the same time.
     """
     shortest = min(exchanges, key=lambda exchange: exchange.round_trip_ns)
     at_ns = shortest.middle_ns

@@ -56,7 +56,6 @@ class NodeLog:
     """The log of a node.
 
     Attributes:
-        node: The node.
         log: Where it is, as the node says; None where it had none yet.
         size: Its bytes once it was closed; None where the node was lost before.
     """
@@ -105,17 +104,7 @@ class ShardPlace:
 async def collect_all(
     shards: Sequence[NodeLog], nodes: StartedNodes, run: Path, place: ShardPlace
 ) -> list[Mapping[str, Any]]:
-    """Collect all shards where reports look for shards.
-
-    Args:
-        shards: The logs of all nodes.
-        nodes: The ways to them.
-        run: The run's folder.
-        place: Where they are to be; in a shared folder they are already.
-
-    Returns:
-        A finding on each that is missing, or not in the store.
-    """
+    """Collect all shards where reports look for shards."""
     places = asyncio.Semaphore(NODES_AT_ONCE)
 
     async def bring(shard: NodeLog) -> Mapping[str, Any] | None:
@@ -220,11 +209,6 @@ def end_lost(log: Path) -> int:
 async def copy_log(link: NodeLink, size: int, log: Path) -> None:
     """Copy the closed log of a node; then the node forgets the log.
 
-    Args:
-        link: The way to the node.
-        size: The bytes of its log.
-        log: Where it is to be.
-
     Raises:
         NodeGoneError: The node is gone, or what it sent is not its log.
     """
@@ -264,11 +248,7 @@ def _not_stored(node: NodeHandle, home: Path, refused: Exception) -> Mapping[str
 
 
 async def _asked(link: NodeLink, seconds: float, method: str, *values: Any) -> Any:
-    """Call a method of a node.
-
-    Raises:
-        NodeGoneError: It is gone, or does not answer in time.
-    """
+    """Call a method of a node."""
     try:
         return await asyncio.wait_for(link.call(method, *values), seconds)
     except TimeoutError as error:
@@ -283,13 +263,6 @@ async def bring_stranded(
     place: ShardPlace,
 ) -> None:
     """Collect and end the shards of an interrupted session.
-
-    Args:
-        links: The ways to nodes of now, on whose machines they may be.
-        session_id: The session.
-        nodes: The names of the nodes that it had, each with whether its shard is at its place.
-        run: The run's folder.
-        place: Where shards are to be.
 
     Raises:
         NodeGoneError: A node of now is gone; the message names it.

@@ -28,8 +28,6 @@ class GradingConfig:
     """All that a node must know to grade.
 
     Attributes:
-        scorers: The task and the name of each scorer.
-        options: How answers are scored, without secrets.
         folder: Where the coordinator runs: modules and data are looked for there, if there is such a folder.
     """
 

@@ -63,12 +63,6 @@ class OnNodes:
     """The nodes of a cluster; see `loadgen.sessions.scoring.site.Site`.
 
     A context manager at whose end the graders have ended.
-
-    Args:
-        nodes: The nodes, each with a `GradingNode`.
-        options: How answers are scored.
-        observer: Is notified of lost nodes, at the end.
-        silence_s: A node that says nothing for so long is lost.
     """
 
     def __init__(
@@ -136,11 +130,7 @@ class OnNodes:
                 )
 
     def _on_all(self, method: str, *values: Any) -> list[tuple[str, Any]]:
-        """Call a method of all nodes; return each node with the answer.
-
-        Raises:
-            SetupError: A node cannot do it, or is lost.
-        """
+        """Call a method of all nodes; return each node with the answer."""
         return self._run(self._asked(method, *values))
 
     def _run(self, work: Coroutine[Any, Any, _T]) -> _T:
@@ -173,13 +163,7 @@ class OnNodes:
 
 
 class NodeGrader:
-    """A grader of a node; see `loadgen.sessions.scoring.grader_pool.Grader`.
-
-    Args:
-        node: The node.
-        number: The number of the grader on it.
-        loop: The event loop in which the node is asked, of another thread.
-    """
+    """A grader of a node; see `loadgen.sessions.scoring.grader_pool.Grader`."""
 
     def __init__(self, node: NodeHandle, number: int, loop: asyncio.AbstractEventLoop) -> None:
         self._node = node
@@ -217,11 +201,7 @@ async def _watch(node: NodeHandle, times: float) -> None:
 
 
 async def _answer(node: NodeHandle, method: str, *values: Any) -> tuple[str, Any]:
-    """Call a method of a node; return the node's display name, and the answer.
-
-    Raises:
-        SetupError: It cannot do it, or is lost.
-    """
+    """Call a method of a node; return the node's display name, and the answer."""
     try:
         answer = await node.ask(method, *values)
     except (LoadgenError, WorkloadError) as error:

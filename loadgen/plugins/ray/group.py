@@ -62,17 +62,8 @@ class NodeGroup:
     """The nodes of a session; see `loadgen.driver.load_session.WorkerGroup`.
 
     Args:
-        links: The ways to them.
-        plan: What the session is to do.
-        emit: Takes the events of the coordinator's log.
-        clock: The time.
-        stop: Is asked to end the session.
         ends_on_loss: Whether a node that is lost ends it; else the others continue.
         silence_s: A node that says nothing for so long is lost.
-
-    Attributes:
-        progress: Counters over all nodes.
-        nodes: The nodes.
     """
 
     def __init__(
@@ -119,10 +110,6 @@ class NodeGroup:
 
     async def set_up(self, configs: Sequence[Any], *values: Any) -> None:
         """Set every node up, each with a separate configuration.
-
-        Args:
-            configs: One for each node.
-            *values: What all of them get.
 
         Raises:
             WorkerLostError: A node, or a worker on one, will never be ready.

@@ -7,12 +7,7 @@ from typing import Any, Protocol
 
 
 class NodeLink(Protocol):
-    """The way to a node.
-
-    Attributes:
-        name: The node's name.
-        host: Its host, for messages.
-    """
+    """The way to a node."""
 
     name: str
     host: str

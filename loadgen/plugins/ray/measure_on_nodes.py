@@ -52,13 +52,6 @@ async def measure_on_nodes(
 ) -> None:
     """Run a session on nodes into the log and the shards of a folder.
 
-    Args:
-        prepared: The session, or the rest of one.
-        nodes: The nodes.
-        folder: The run's folder.
-        observer: Gets the progress.
-        session_id: Of a session that is resumed; None for a new one.
-
     Raises:
         UnreachableError, RejectedError: The endpoint is not ready, as seen from a node; there is no log then.
         WorkerLostError, NodeGoneError: A worker or a node ended before the session; likewise.

@@ -55,19 +55,10 @@ class NodeConfig:
     """All that a node must know to begin with.
 
     Attributes:
-        name: Its name.
-        share: Its part of the load.
-        session_id: Of the session.
-        settings: Those of the session, for the log.
         plan: What the whole session is to do, without what ends it by the counters of all nodes.
-        endpoints: Where requests go.
-        workers: How many worker processes it has.
-        transport: The name of their transport.
         connect_ahead: How many connections are opened ahead, on all nodes.
-        probe: Whether the endpoints are checked from here.
         shards: Where all shards lie, if on a shared path; else this node's is in a folder of its own.
         store: The address in an object store to which logs are uploaded at the end.
-        sensors: What is read of this host.
         sandboxes: What must be here for episodes, and for scorers of what they answer; None for nothing.
         folder: Where the coordinator runs: modules and data are looked for there, if there is such a folder.
     """
@@ -108,10 +99,6 @@ class Node:
 
     async def set_up(self, config: NodeConfig, questions: Packed) -> None:
         """Start the workers, and return when workers and endpoints are ready. No log exists yet.
-
-        Args:
-            config: What the node must know.
-            questions: What is asked; see `loadgen.driver.workers.packing`.
 
         Raises:
             UnreachableError, RejectedError: An endpoint is not ready, as seen from here, or an object store.

@@ -32,16 +32,8 @@ ROUND_TRIPS: Final = 16
 class NodeHandle:
     """A node, in the running event loop.
 
-    Args:
-        link: The way to it.
-        clock: The coordinator's.
-        on_loss: Is called once with how the node was lost.
-        silence_s: If it says nothing for so long, it is lost.
-
     Attributes:
-        name: Its name.
         reading: Where its clock stood last; None before the first reading.
-        status: What it last said of itself.
         unsaid: Events of the session that it will hear of with the next message, on the coordinator's clock.
         lost: How it was lost; None while it is not.
     """
@@ -93,12 +85,7 @@ class NodeHandle:
         return None
 
     async def heard(self, method: str, times: float = 1.0) -> Any:
-        """Call a method that answers at once; None for a lost or silent node.
-
-        Args:
-            method: The method.
-            times: How many times as long as usual it may be silent.
-        """
+        """Call a method that answers at once; None for a lost or silent node."""
         silence_s = times * self._silence_s
         try:
             # A coordinator that was stopped for so long does not take all nodes for silent.

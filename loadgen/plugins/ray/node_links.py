@@ -41,10 +41,6 @@ class StartedNodes(Protocol):
 def require_same(own: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) -> None:
     """Make sure that every node has this very package.
 
-    Args:
-        own: What `installed` says of this machine.
-        nodes: What it says of the nodes; `shard` is the name of each.
-
     Raises:
         SetupError: One has another version, or none; which, and what to do.
     """

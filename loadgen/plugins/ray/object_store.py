@@ -22,11 +22,6 @@ NOTE: Final = "node.json"
 def note_in_store(store: str, node: str, log: Path) -> None:
     """Check, before the session, that a node can write to the store; leave a note with the log's path.
 
-    Args:
-        store: The address of the session's shards.
-        node: The node.
-        log: Its log on this machine.
-
     Raises:
         UnreachableError: It cannot.
     """

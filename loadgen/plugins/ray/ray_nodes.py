@@ -21,14 +21,7 @@ _MISSING: Final = "--ray needs Ray, which is not installed: pip install 'llm-loa
 
 
 class RayLink:
-    """The way to a node by Ray; see `loadgen.plugins.ray.link.NodeLink`.
-
-    Args:
-        name: The node's name.
-        host: Its host.
-        actor: Ray's handle of the actor there.
-        ray_node: Ray's id of the machine.
-    """
+    """The way to a node by Ray; see `loadgen.plugins.ray.link.NodeLink`."""
 
     def __init__(self, name: str, host: str, actor: Any, ray_node: str) -> None:
         self.name = name
@@ -61,9 +54,7 @@ class RayNodes:
     A context manager at whose end the nodes have ended, and Ray is left as it was.
 
     Args:
-        address: Of the cluster; `auto` for that of this machine.
         number: How many machines take part; None for all that have CPUs.
-        service: The class of which each node has an instance.
         first: The number of the first node; earlier ones have taken part before.
     """
 
@@ -116,9 +107,6 @@ class RayNodes:
 
     def start(self, cpus: int | None) -> None:
         """Start a node on each machine.
-
-        Args:
-            cpus: How many CPUs each has to itself; of a machine with fewer, and for None, all.
 
         Raises:
             SetupError: A machine did not start one in time.

@@ -25,12 +25,7 @@ _Result = TypeVar("_Result")
 
 
 class AsyncSandbox:
-    """The calls of `workloads.sandbox_contract.Sandbox`, awaited: one comes after the other.
-
-    Args:
-        sandbox: Where they run.
-        thread: In which they wait.
-    """
+    """The calls of `workloads.sandbox_contract.Sandbox`, awaited: one comes after the other."""
 
     def __init__(self, sandbox: Sandbox, thread: ThreadPoolExecutor) -> None:
         self._sandbox = sandbox
@@ -63,9 +58,7 @@ class SandboxOnDemand:
     """A sandbox that opens at the first call, if any; the calls are those of `AsyncSandbox`.
 
     Args:
-        pool: Where it has a place when it is open.
         spec: What to open; None where none may be, which each call says.
-        stack: Closes it.
     """
 
     def __init__(self, pool: SandboxPool, spec: SandboxSpec | None, stack: AsyncExitStack) -> None:

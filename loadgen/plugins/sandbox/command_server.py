@@ -175,8 +175,6 @@ class RunningCommand:
     """One command.
 
     Args:
-        settings: The limits of the sandbox.
-        request: What to run.
         modules: The files of this folder that it takes: they cannot be read any more.
     """
 
@@ -271,13 +269,7 @@ class RunningCommand:
 
 
 class Streams:
-    """The streams of a command, in this process.
-
-    Args:
-        writer: Where its standard input is written.
-        stdin: What it reads.
-        readers: What keeps its output, by the descriptor.
-    """
+    """The streams of a command, in this process."""
 
     def __init__(self, writer: int, stdin: memoryview, readers: dict[int, Any]) -> None:
         self._writer: int | None = writer

@@ -35,12 +35,7 @@ class RawResult:
 
 
 class CommandSandbox(ABC):
-    """A sandbox that can run a command: the rest of `workloads.sandbox_contract.Sandbox` follows.
-
-    Args:
-        folder: The working folder, as an absolute path in the sandbox.
-        limits: What everything in it may take.
-    """
+    """A sandbox that can run a command: the rest of `workloads.sandbox_contract.Sandbox` follows."""
 
     def __init__(self, folder: str, limits: SandboxLimits) -> None:
         self._folder = PurePosixPath(folder)
@@ -48,11 +43,7 @@ class CommandSandbox(ABC):
 
     @abstractmethod
     def _run(self, command: Sequence[str], timeout_s: float, stdin: bytes, output_bytes: int) -> RawResult:
-        """Run a program with arguments; keep a number of bytes of each stream.
-
-        Raises:
-            SandboxError: It could not be run.
-        """
+        """Run a program with arguments; keep a number of bytes of each stream."""
 
     @abstractmethod
     def close(self) -> None:

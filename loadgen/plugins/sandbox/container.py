@@ -45,9 +45,6 @@ _NEXT_TRY_S: Final = 0.2
 class DockerSandbox(CommandSandbox):
     """A container; see `workloads.sandbox_contract.Sandbox`.
 
-    Args:
-        spec: What to open.
-
     Raises:
         SandboxError: No daemon answers, or it does not start the container.
         ExtraError: The extra `docker` is not installed.

@@ -31,16 +31,7 @@ _DRAIN_S: Final = 0.2
 
 
 class ContainerCommand:
-    """A command that waits to be fed.
-
-    Args:
-        client: Of the daemon.
-        container: Its id.
-        command: The program and its arguments.
-        user: As whom it runs.
-        environment: Its variables, in addition to those of the image.
-        folder: Where it runs.
-    """
+    """A command that waits to be fed."""
 
     def __init__(
         self,

@@ -38,11 +38,7 @@ class UncleanError(Exception):
 
 
 class ContainerPrograms:
-    """Runs programs in containers, one at a time; a context manager that removes the last container.
-
-    Args:
-        spec: The containers.
-    """
+    """Runs programs in containers, one at a time; a context manager that removes the last container."""
 
     def __init__(self, spec: SandboxSpec) -> None:
         self._spec = replace(spec, read_only=True, network=False)

@@ -63,11 +63,7 @@ def _require_listener(client: Any) -> None:
 
 @contextmanager
 def docker_errors(what: str) -> Iterator[None]:
-    """Convert errors of the client or the daemon to `SandboxError`.
-
-    Args:
-        what: What could not be done.
-    """
+    """Convert errors of the client or the daemon to `SandboxError`."""
     import requests
     from docker.errors import APIError, DockerException
 
@@ -101,10 +97,6 @@ def close_stream(stream: Any) -> None:
 
 def ensure_image(client: Any, image: str) -> str:
     """Pull, build or import an image if absent; return the name or id.
-
-    Args:
-        client: Of `connect`.
-        image: See `SandboxSpec.image`.
 
     Raises:
         SandboxError: It cannot be had.

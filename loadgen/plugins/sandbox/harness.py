@@ -256,12 +256,7 @@ KINDS = {"program": run_program, "functional": run_calls, "standard_input": run_
 
 
 class Test:
-    """The time limit of one test, and the outcome of an exception.
-
-    Args:
-        job: Says how long it may take.
-        passed: How many have passed before it.
-    """
+    """The time limit of one test, and the outcome of an exception."""
 
     def __init__(self, job: dict[str, Any], passed: int) -> None:
         self._job = job

@@ -75,7 +75,6 @@ class ProgramOutcome:
     """The outcome of a program.
 
     Attributes:
-        ending: See `Ending`.
         reason: What went wrong, in a few words; empty where it passed.
         passed: How many tests it passed before the first that it did not.
         isolation: What isolated it; see `loadgen.plugins.sandbox.local.isolation`.

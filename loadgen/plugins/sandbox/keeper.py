@@ -81,11 +81,7 @@ def read_exactly(size: int) -> bytes:
 
 
 def end_as(status: int) -> None:
-    """End as another process did.
-
-    Args:
-        status: Its wait status.
-    """
+    """End as another process did."""
     code = os.waitstatus_to_exitcode(status)
     if code < 0:
         signal.signal(-code, signal.SIG_DFL) if -code not in {signal.SIGKILL, signal.SIGSTOP} else None

@@ -107,12 +107,7 @@ def unshare(flags: int) -> None:
 
 
 def map_ids(uid: int, gid: int) -> None:
-    """Keep user and group in a new namespace of users, and no other.
-
-    Args:
-        uid: The user's number outside.
-        gid: The group's.
-    """
+    """Keep user and group in a new namespace of users, and no other."""
     for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
         with open(f"/proc/self/{name}", "w", encoding="utf-8") as file:  # noqa: PTH123 (nothing more is loaded)
             file.write(text)

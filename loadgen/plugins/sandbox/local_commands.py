@@ -34,9 +34,6 @@ _WITHOUT_NAMESPACES: Final = "; enable unprivileged user namespaces, or use cont
 class LocalSandbox(CommandSandbox):
     """Namespaces of this machine; see `workloads.sandbox_contract.Sandbox`.
 
-    Args:
-        spec: What to open.
-
     Raises:
         SandboxError: The kernel does not give what isolates it.
     """

@@ -22,8 +22,6 @@ class SealedOutput:
     """The output of a harness, or a part of the output.
 
     Attributes:
-        seal: What its lines begin with.
-        first: The beginning of the output.
         last: The end of it; may be the same bytes.
     """
 
