@@ -317,7 +317,9 @@ class RunOptions(SessionOptions, total=False):
     stages: str | None
     """Open loop: a YAML, JSON, TOML or CSV file of stages, each with a duration and a rate."""
     trace: str | None
-    """Open loop: replay the requests of a trace, or of an earlier run, at the recorded times."""
+    """Replay a trace of requests or sessions, or an earlier run; at the recorded times unless another load
+    is given.
+    """
     trace_speed: float | None
     """Replay --trace FACTOR times as fast."""
     trace_format: str | None
@@ -377,7 +379,9 @@ class SweepOptions(SessionOptions, total=False):
     stages: str | None
     """Open loop: a YAML, JSON, TOML or CSV file of stages, each with a duration and a rate."""
     trace: str | None
-    """Open loop: replay the requests of a trace, or of an earlier run, at the recorded times."""
+    """Replay a trace of requests or sessions, or an earlier run; at the recorded times unless another load
+    is given.
+    """
     trace_speed: float | None
     """Replay --trace FACTOR times as fast."""
     trace_format: str | None

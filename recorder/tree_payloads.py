@@ -23,6 +23,7 @@ class TreeTurn(TypedDict, total=False):
     end_ms: Real | None  #: recorded end, from the start of the session
     extends: Integer | None  #: the turn whose prompt its prompt begins like
     prefix_tokens: Integer | None  #: tokens of the prompt that earlier prompts of the session had
+    block_tokens: Integer | None  #: tokens of the whole blocks of the prompt
     input_tokens: Integer | None  #: recorded tokens of the prompt
     output_tokens: Integer | None  #: recorded tokens of the answer
 

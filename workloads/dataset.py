@@ -28,6 +28,8 @@ class Dataset:
         facts: What else the log is to keep of it, as JSON: how lengths were counted, for one.
         questions: Of benchmarks, the questions whose samples these are, in the same order; empty where none
             judges the answers.
+        session_kind: The service of a plug-in that makes the kind of sessions that the samples open; empty
+            for single turns, conversations and episodes.
         tasks: Of benchmarks, their facts in order, each with `first`, the index of its first question.
     """
 
@@ -40,3 +42,4 @@ class Dataset:
     facts: Mapping[str, Any] = field(default_factory=dict)
     questions: Sequence[Question] = ()
     tasks: tuple[Mapping[str, Any], ...] = ()
+    session_kind: str = ""

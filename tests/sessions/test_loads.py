@@ -50,6 +50,8 @@ def dataset(rows: int = 7, *, talks: bool = False, synthetic: bool = False) -> D
         ),
         ({"trace": "a.jsonl"}, Open(TraceArrivals(1.0))),
         ({"trace": "a.jsonl", "trace_speed": 2.0}, Open(TraceArrivals(2.0))),
+        ({"trace": "a.jsonl", "concurrency": 3}, Closed(3)),
+        ({"trace": "a.jsonl", "offline": True}, Offline()),
         ({"offline": True}, Offline()),
         ({"rate": "20", "max_concurrency": 4}, open_loop("poisson", 20.0, limit=4)),
         ({"offline": True, "max_concurrency": 4}, Offline(limit=4)),
@@ -85,8 +87,6 @@ def loads_of(options: dict[str, Any]) -> Any:
     [
         ({"rate": "5", "concurrency": 5}, "--concurrency and --rate contradict each other"),
         ({"rate": "5", "stages": "s.yaml"}, "--rate and --stages contradict each other"),
-        ({"trace": "t", "rate": "5"}, "--rate and --trace contradict each other"),
-        ({"trace": "t", "offline": True}, "--trace and --offline contradict each other"),
         (
             {"arrival": "uniform"},
             "--arrival is the distribution of requests in time: give --rate or --stages",
@@ -173,6 +173,8 @@ def test_a_warm_up_is_a_number_or_a_time(text: str, warmup: tuple[int, float | N
         ({"trace": "t", "duration": 5.0}, dataset(), (7, None)),
         ({"trace": "t", "requests": 3}, dataset(), (3, None)),
         ({"trace": "t"}, dataset(talks=True), (None, 7)),
+        ({"trace": "t", "concurrency": 2, "duration": 5.0}, dataset(talks=True), (None, None)),
+        ({"trace": "t", "concurrency": 2, "passes": 3}, dataset(talks=True), (None, 21)),
     ],
 )
 def test_how_many_are_asked(

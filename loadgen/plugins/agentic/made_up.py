@@ -51,6 +51,9 @@ class MadeUpSessions:
     def __len__(self) -> int:
         return self._form.sessions
 
+    def arrival_ns(self, number: int) -> None:
+        """None: made-up sessions arrive by the load."""
+
     def tree(self, number: int) -> SessionTree:
         """The session with a number, made now."""
         return _Session(self._form, self._seed, number).tree()

@@ -25,8 +25,10 @@ class PrefixHits(NamedTuple):
         return self.hits / self.blocks if self.blocks else None
 
 
-def prefix_hits(tree: SessionTree, cached: set[int] | None = None) -> PrefixHits:
-    """The hits among the prompts of a session, by recorded start, or by number where no start is recorded.
+def turn_hits(tree: SessionTree, cached: set[int] | None = None) -> list[int]:
+    """The hits of each turn: its leading blocks that prompts with an earlier start have.
+
+    Turns are in the order of their recorded start, or of their numbers where no start is recorded.
 
     Args:
         tree: The session.
@@ -34,13 +36,20 @@ def prefix_hits(tree: SessionTree, cached: set[int] | None = None) -> PrefixHits
             the session alone.
     """
     seen = set() if cached is None else cached
-    hits = blocks = 0
-    for turn in sorted(tree.turns, key=lambda turn: turn.start_ns or 0):
-        ids = turn.blocks
-        blocks += len(ids)
-        hits += next((place for place, block in enumerate(ids) if block not in seen), len(ids))
-        seen.update(ids)
-    return PrefixHits(hits, blocks)
+    hits = [0] * len(tree.turns)
+    for number in sorted(range(len(hits)), key=lambda number: tree.turns[number].start_ns or 0):
+        turn = tree.turns[number]
+        # A prompt follows the one that it extends.
+        new = turn.blocks[turn.kept_blocks :]
+        known_new = next((place for place, block in enumerate(new) if block not in seen), len(new))
+        hits[number] = turn.kept_blocks + known_new
+        seen.update(new)
+    return hits
+
+
+def prefix_hits(tree: SessionTree, cached: set[int] | None = None) -> PrefixHits:
+    """The hits among the prompts of a session; see `turn_hits`."""
+    return PrefixHits(sum(turn_hits(tree, cached)), sum(len(turn.blocks) for turn in tree.turns))
 
 
 def peak_width(tree: SessionTree) -> int | None:

@@ -156,6 +156,10 @@ class RecordedCorpus:
     def __len__(self) -> int:
         return len(self._sessions)
 
+    def arrival_ns(self, number: int) -> int | None:
+        """When a session began, from the start of the trace; None where the input does not say."""
+        return self._sessions[number][2]
+
     def tree(self, number: int) -> SessionTree:
         """The session with a number, made now."""
         session_id, first, arrival_ns, tags = self._sessions[number]

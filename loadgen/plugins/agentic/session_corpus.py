@@ -51,6 +51,10 @@ class SessionCorpus(Protocol):
         """The number of sessions."""
         ...
 
+    def arrival_ns(self, number: int) -> int | None:
+        """When a session began, from the start of the trace; None where the input does not say."""
+        ...
+
     def tree(self, number: int) -> SessionTree:
         """The session with a number, made now."""
         ...

@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, Protocol, overload
 
 from loadgen.plugins.agentic.session_tree import History
 from workloads.sample import Sample, last_text
 
 if TYPE_CHECKING:
+    from loadgen.plugins.agentic.session_corpus import SessionCorpus
     from loadgen.plugins.agentic.session_tree import SessionTree
     from workloads.sample import Message
 
 
-class TreePrompts(Protocol):
-    """Makes the messages of turns."""
+_COUNTED: Final = 20
 
-    def messages(self, tree: SessionTree, turn: int) -> tuple[Message, ...]:
+
+class TurnMessages(Protocol):
+    """The messages of one play of a tree."""
+
+    def messages(self, turn: int) -> tuple[Message, ...]:
         """The messages of a turn: of the whole prompt, or the new ones; see `History`."""
 
+    def answer(self, turn: int) -> Message | None:
+        """The recorded answer of a turn."""
 
-class DeclaredMessages:
-    """The messages that the turns have."""
 
-    def messages(self, tree: SessionTree, turn: int) -> tuple[Message, ...]:
-        """See `TreePrompts`."""
-        return tree.turns[turn].messages
+class TreePrompts(Protocol):
+    """Makes the messages of trees; see `loadgen.plugins.agentic.prompt_texts.TreeTexts`."""
+
+    def begin(self, tree: SessionTree) -> TurnMessages:
+        """The messages of one play of a tree."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +53,45 @@ class TreeSample(Sample):
         return True
 
 
+@dataclass(frozen=True, slots=True)
+class TreeSamples(Sequence[TreeSample]):
+    """The sessions of an input as samples, each made at every access.
+
+    Attributes:
+        corpus: The sessions.
+        prompts: Makes the messages of the turns.
+        numbers: Which session each sample is.
+    """
+
+    corpus: SessionCorpus
+    prompts: TreePrompts
+    numbers: Sequence[int]
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @overload
+    def __getitem__(self, place: int) -> TreeSample: ...
+    @overload
+    def __getitem__(self, place: slice) -> TreeSamples: ...
+    def __getitem__(self, place: int | slice) -> TreeSample | TreeSamples:
+        if isinstance(place, slice):
+            return replace(self, numbers=self.numbers[place])
+        tree = self.corpus.tree(self.numbers[place])
+        most_tokens = tree.turns[0].output_tokens
+        return TreeSample(place, chat=(), max_tokens=most_tokens, tree=tree, prompts=self.prompts)
+
+    def examples(self) -> tuple[TreeSample, ...]:
+        """The first session: all are of one kind."""
+        return (self[0],)
+
+    @property
+    def mean_turns(self) -> float:
+        """The mean number of turns of a session, estimated from some."""
+        some = range(0, len(self), -(-len(self) // _COUNTED))
+        return sum(len(self[number].tree.turns) for number in some) / len(some)
+
+
 class PlayedPrompts:
     """The prompts of one play of a tree: what each turn sends, with the answers so far.
 
@@ -55,6 +101,7 @@ class PlayedPrompts:
 
     def __init__(self, sample: TreeSample) -> None:
         self._sample = sample
+        self._messages = sample.prompts.begin(sample.tree)
         self._is_whole = sample.tree.history in {History.CUMULATIVE, History.MESSAGES}
         self._context: dict[int, tuple[Message, ...]] = {}
 
@@ -67,7 +114,7 @@ class PlayedPrompts:
         """The request of a turn, which comes after the answer to the turn that it extends."""
         sample, tree = self._sample, self._sample.tree
         turn = tree.turns[number]
-        new = sample.prompts.messages(tree, number)
+        new = self._messages.messages(number)
         before = () if self._is_whole or turn.extends is None else self._context[turn.extends]
         messages = (*before, *new)
         if not self._is_whole:
@@ -86,8 +133,7 @@ class PlayedPrompts:
 
     def answered(self, number: int, answer: Message | None) -> None:
         """Put the answer to a turn into the context of the turns that extend the turn."""
-        tree = self._sample.tree
-        if tree.history is History.RECORDED:
-            answer = tree.turns[number].answer
+        if self._sample.tree.history is History.RECORDED:
+            answer = self._messages.answer(number)
         if answer is not None and not self._is_whole:
             self._context[number] = (*self._context[number], answer)

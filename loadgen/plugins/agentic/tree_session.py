@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver.requests.cache_buster import salted
 from loadgen.driver.requests.turn_outcome import AnswerUse, TurnOutcome
+from loadgen.plugins.agentic.prefix_hits import turn_hits
 from loadgen.plugins.agentic.tree_sample import PlayedPrompts
 from recorder.event import Event, EventType
 from reporter.findings.failed_requests import is_context_overflow
@@ -77,6 +78,7 @@ class _Play:
         for number, turn in enumerate(tree.turns):
             for before in turn.after:
                 self._followers[before].append(number)
+        self._hits = turn_hits(tree)
         self._left = set(range(len(tree.turns)))
         self._never: dict[int, str] = {}
         self._pauses: dict[int, asyncio.Task[None]] = {}
@@ -183,7 +185,8 @@ class _Play:
             "start_ms": None if turn.start_ns is None else turn.start_ns / MS,
             "end_ms": None if turn.end_ns is None else turn.end_ns / MS,
             "extends": turn.extends,
-            "prefix_tokens": turn.kept_blocks * tree.block_tokens if tree.block_tokens else None,
+            "prefix_tokens": self._hits[number] * tree.block_tokens if tree.block_tokens else None,
+            "block_tokens": len(turn.blocks) * tree.block_tokens if tree.block_tokens else None,
             "input_tokens": turn.input_tokens,
             "output_tokens": turn.output_tokens,
         }

@@ -32,7 +32,7 @@ def load_of(settings: LoadSettings) -> Load:
     think, limit = _think(settings.think), settings.max_concurrency
     if settings.offline:
         return Offline(limit)
-    if settings.trace is not None:
+    if settings.has_recorded_times:
         return Open(TraceArrivals(_trace_speed(settings.trace_speed)), limit, think)
     rate = _rate(settings)
     if rate is None:
@@ -76,8 +76,8 @@ def counts_of(
 ) -> tuple[int | None, int | None]:
     """How many requests are measured, or how many conversations where the dataset has some.
 
-    Without a count and a duration, each sample is sent once; of synthetic ones, 100. A trace is always sent
-    once.
+    Without a count and a duration, each sample is sent once; of synthetic ones, 100. A trace is sent once at
+    its recorded times.
 
     Returns:
         Requests and conversations, of which one at least is None.
@@ -88,7 +88,7 @@ def counts_of(
     passes = settings.passes if repeats is None else repeats
     if passes is not None:
         count = passes * rows
-    elif settings.trace is not None:
+    elif settings.has_recorded_times:
         count = rows if count is None else count
     elif count is None and duration_s is None:
         count = DEFAULT_REQUESTS if dataset.synthetic else rows
@@ -114,6 +114,9 @@ def with_dataset(load: Load, dataset: Dataset) -> Load:
 def _mean_turns(dataset: Dataset) -> float:
     """The mean number of turns of a conversation, estimated from some samples where there are many."""
     samples = dataset.samples
+    of_all: float | None = getattr(samples, "mean_turns", None)
+    if of_all is not None:
+        return of_all
     some = range(0, len(samples), -(-len(samples) // _LOOKED_AT))
     return 1 + sum(len(samples[number].follow_ups) for number in some) / len(some)
 
@@ -137,14 +140,14 @@ def _require_fit(settings: LoadSettings, dataset: Dataset) -> None:
             f"--sessions {settings.sessions}: {name} has no conversations of several turns: say how many "
             "requests with --requests" + (", or ask all turns with --conversations all" if is_file else "")
         )
-    is_open = settings.rate is not None or settings.stages is not None or settings.trace is not None
+    is_open = settings.rate is not None or settings.stages is not None or settings.has_recorded_times
     if not talks and is_open and settings.think is not None:
         raise UsageError(
             f"--think {settings.think} has no effect in an open loop: {name} has only single turns; "
             "omit --think, or give --concurrency"
         )
     for option, count in (("--requests", settings.requests), ("--sessions", settings.sessions)):
-        if settings.trace is not None and count is not None and count > rows:
+        if settings.has_recorded_times and count is not None and count > rows:
             raise UsageError(f"{option} {count}: the trace {name} has {rows}, and is replayed once")
 
 

@@ -156,7 +156,9 @@ def prepare(settings: PerfSettings) -> Prepared:
     generation = _generation(settings, dataset)
     protocol, protocol_options = protocol_of(settings.endpoint), options_of(settings.endpoint)
     codec = codec_of(protocol, protocol_options)
-    episodes = _episodes(settings, dataset, codec, generation, targets[0])
+    episodes = None
+    if not dataset.session_kind:
+        episodes = _episodes(settings, dataset, codec, generation, targets[0])
     if episodes is not None:
         # What is counted is episodes, of as many requests as each takes.
         requests, sessions = None, requests if sessions is None else sessions
@@ -185,7 +187,7 @@ def prepare(settings: PerfSettings) -> Prepared:
         salt=settings.prompts.salt,
         balance=settings.endpoint.balance or BALANCES[0],
         trace_context=_trace_context(targets, is_wanted=settings.client.trace_context),
-        session_kind=episodes,
+        session_kind=service(dataset.session_kind)(settings) if dataset.session_kind else episodes,
     )
     require_askable(dataset, settings.prompts, codec, generation)
     rules = with_definitions(_rules_of(settings.verdict, plan), chosen_in(settings.definitions))

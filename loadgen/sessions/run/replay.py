@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
+from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from loadgen.sessions.settings.tokenizer_options import counter
 from recorder.store import LOG_NAME
 from reporter.replayed_requests import asked, texts_asked
 from workloads.dataset import Dataset
+from workloads.registry import service
 from workloads.sample import FollowUp, Sample, last_text
 from workloads.traces.form import TraceForm, read_form
 from workloads.traces.replayed import questions
@@ -30,12 +32,31 @@ if TYPE_CHECKING:
 
 def replayed(load: LoadSettings, prompts: PromptSettings, source: Path) -> Dataset:
     """The questions of a trace with arrival times, or those of an earlier run."""
-    if source.is_dir():
+    if source.is_dir() and not any(source.glob("*.json*")):
         _require_run(source)
-    return _of_run(load, prompts, source) if _is_run(source) else _of_trace(load, prompts, source)
+    if _is_run(source):
+        dataset = _of_run(load, prompts, source)
+    else:
+        sessions: Dataset | None = service("recorded_sessions")(load, prompts, source)
+        dataset = _of_trace(load, prompts, source) if sessions is None else sessions
+    if load.has_recorded_times:
+        if dataset.offsets_ns is None:
+            raise UsageError(
+                f"--trace {source}: the sessions have no arrival times; give --concurrency or --rate, which "
+                "count sessions"
+            )
+        return dataset
+    if load.trace_speed is not None and not dataset.session_kind:
+        raise UsageError(
+            f"--trace-speed {load.trace_speed:g}: the requests of {source} do not leave at their recorded "
+            "times; leave --trace-speed out"
+        )
+    return replace(dataset, offsets_ns=None)
 
 
 def _of_trace(load: LoadSettings, prompts: PromptSettings, source: Path) -> Dataset:
+    if source.is_dir():
+        _require_run(source)
     form = TraceForm() if load.trace_format is None else read_form(load.trace_format)
     trace = read_trace(source, _part(load), form)
     return questions(trace, load.seed, counter(prompts.tokenizer), corpus_of(prompts), prompts.text_seed or 0)
@@ -55,7 +76,7 @@ def _part(load: LoadSettings) -> TracePart:
     """The part of a trace that can be sent: only this is read."""
     warmup, warmup_s = warmup_of(load)
     counted, span_ns = load.requests or load.sessions, None
-    if load.duration is not None:
+    if load.duration is not None and load.has_recorded_times:
         span_ns = round((load.duration + (warmup_s or 0.0)) * (load.trace_speed or 1.0) * 1e9)
     if counted is None or warmup_s is not None:  # how many requests a warm-up of some time has is not known
         return TracePart(None, span_ns, warmup)
@@ -75,7 +96,7 @@ def _require_run(folder: Path) -> None:
 
 
 def _is_run(source: Path) -> bool:
-    return source.is_dir() or source.name == LOG_NAME
+    return source.name == LOG_NAME or (source / LOG_NAME).exists()
 
 
 def replayed_requests(run: Path, part: TracePart) -> Dataset:

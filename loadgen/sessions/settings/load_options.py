@@ -49,7 +49,8 @@ class LoadSettings:
         metavar="FILE",
     )
     trace: str | None = LOAD.option(
-        "Open loop: replay the requests of a trace, or of an earlier run, at the recorded times.",
+        "Replay a trace of requests or sessions, or an earlier run; at the recorded times unless there is "
+        "another load.",
         metavar="FILE|RUN",
     )
     trace_speed: float | None = LOAD.option("Replay --trace FACTOR times as fast.", metavar="FACTOR")
@@ -83,7 +84,7 @@ class LoadSettings:
     schedule_seed: int | None = LOAD.option("Seed of arrivals alone. Default: --seed.")
 
     def __post_init__(self) -> None:
-        loads = set_flags(self, "concurrency", "rate", "stages", "trace", "offline")
+        loads = set_flags(self, "concurrency", "rate", "stages", "offline")
         if len(loads) > 1:
             raise UsageError(f"{' and '.join(loads)} contradict each other: a run has one kind of load")
         if self.arrival is not None and self.rate is None and self.stages is None:
@@ -96,7 +97,7 @@ class LoadSettings:
             raise UsageError("--trace-speed is the speed of --trace: give --trace")
         if self.trace_format is not None and self.trace is None:
             raise UsageError("--trace-format is the format of --trace: give --trace")
-        is_open = not (self.rate is self.stages is self.trace is None)
+        is_open = self.has_recorded_times or not (self.rate is self.stages is None)
         if self.max_concurrency is not None and not (is_open or self.offline):
             raise UsageError(
                 "--max-concurrency bounds an open loop: give --rate, --stages, --trace or --offline with it, "
@@ -105,15 +106,21 @@ class LoadSettings:
         self._check_ends()
         self._check_offline()
 
+    @property
+    def has_recorded_times(self) -> bool:
+        """Whether requests are issued at the times of a trace."""
+        others = (self.concurrency, self.rate, self.stages)
+        return self.trace is not None and not self.offline and all(other is None for other in others)
+
     def _check_ends(self) -> None:
         counts = set_flags(self, "requests", "sessions", "passes")
         if len(counts) > 1:
             raise UsageError(f"{' and '.join(counts)} contradict each other: a run has one count")
         if self.passes is not None and self.passes < 1:
             raise UsageError(f"--passes {self.passes}: must be 1 or more")
-        if self.passes is not None and self.trace is not None:
+        if self.passes is not None and self.has_recorded_times:
             raise UsageError("--passes: a trace is replayed once; leave it out")
-        if self.stop_on_overload and self.rate is None and self.stages is None and self.trace is None:
+        if self.stop_on_overload and self.rate is self.stages is None and not self.has_recorded_times:
             raise UsageError(
                 "--stop-on-overload: only an open loop can ask for more than the endpoint does: give --rate"
             )

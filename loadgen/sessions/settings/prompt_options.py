@@ -167,7 +167,7 @@ class PromptSettings:
             raise UsageError("--weight-column is for --order weighted: give both or none")
         if self.only_prompt is not None:
             self._check_only_prompt(self.only_prompt, load.trace)
-        if self.order != "in-order" and load.trace is not None:
+        if self.order != "in-order" and load.has_recorded_times:
             raise UsageError(f"--order {self.order}: a trace has its own order")
         if self.order in {"random", "weighted"} and load.passes is not None:
             raise UsageError(

@@ -16,9 +16,10 @@ from loadgen.driver.requests.request_source import Agenda
 from loadgen.driver.requests.turn_outcome import AnswerUse, TurnOutcome
 from loadgen.driver.session_kind import HostingWorker
 from loadgen.driver.stop import Stop
+from loadgen.plugins.agentic.prompt_texts import TreeTexts
 from loadgen.plugins.agentic.session_tree import AgentStream, AgentTurn, History, SessionTree
 from loadgen.plugins.agentic.tree_kind import TreeKind
-from loadgen.plugins.agentic.tree_sample import DeclaredMessages, TreeSample
+from loadgen.plugins.agentic.tree_sample import TreeSample
 from recorder.event import Event, EventType
 from recorder.lifecycle import violations
 from tests.driver.manual_clock import ManualClock
@@ -104,7 +105,7 @@ class TreePlay:
         kind: TreeKind = TreeKind(),  # noqa: B008 (a frozen value)
         **limits: Any,
     ) -> None:
-        prompts = DeclaredMessages()
+        prompts = TreeTexts(0)
         samples = [TreeSample(index, tree=tree, prompts=prompts) for index, tree in enumerate(trees)]
         plan = {"requests": None, "duration_s": None, "warmup": 0, "sessions": len(trees)} | limits
         self.plan = Plan(
