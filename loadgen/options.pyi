@@ -317,8 +317,8 @@ class RunOptions(SessionOptions, total=False):
     stages: str | None
     """Open loop: a YAML, JSON, TOML or CSV file of stages, each with a duration and a rate."""
     trace: str | None
-    """Replay a trace of requests or sessions, or an earlier run; at the recorded times unless another load
-    is given.
+    """Replay a trace of requests or sessions, or an earlier run; at the recorded times unless there is
+    another load.
     """
     trace_speed: float | None
     """Replay --trace FACTOR times as fast."""
@@ -379,8 +379,8 @@ class SweepOptions(SessionOptions, total=False):
     stages: str | None
     """Open loop: a YAML, JSON, TOML or CSV file of stages, each with a duration and a rate."""
     trace: str | None
-    """Replay a trace of requests or sessions, or an earlier run; at the recorded times unless another load
-    is given.
+    """Replay a trace of requests or sessions, or an earlier run; at the recorded times unless there is
+    another load.
     """
     trace_speed: float | None
     """Replay --trace FACTOR times as fast."""

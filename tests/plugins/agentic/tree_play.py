@@ -12,7 +12,7 @@ from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.issuing import Issuer
 from loadgen.driver.load_session import LoadSession
 from loadgen.driver.plan import Plan
-from loadgen.driver.requests.request_source import Agenda
+from loadgen.driver.requests.request_source import RequestSource
 from loadgen.driver.requests.turn_outcome import AnswerUse, TurnOutcome
 from loadgen.driver.session_kind import HostingWorker
 from loadgen.driver.stop import Stop
@@ -111,7 +111,7 @@ class TreePlay:
         self.plan = Plan(
             load, generation=Generation("m"), protocol="chat", seed=3, timeouts=Timeouts(60), **plan
         )
-        self.agenda = Agenda(samples, conversations=True, left=left, offsets_ns=offsets_ns)
+        self.agenda = RequestSource(samples, conversations=True, left=left, offsets_ns=offsets_ns)
         self.events: list[Event] = []
         self.clock = ManualClock(0)
         self.runner = TreeRunner(self.clock, service_ns, fails)
