@@ -108,6 +108,20 @@ class GenerationDemand:
 
 
 @dataclass(frozen=True, slots=True)
+class OptionsDemand:
+    """The demands on the options of `loadgen perf` that a run was started with.
+
+    Attributes:
+        set: The values that options must have, by name.
+        free: The options that may have any value; all that are neither here nor in `set` must have their
+            default. None leaves the others alone.
+    """
+
+    set: Mapping[str, Any] = field(default_factory=dict)
+    free: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class AuditDemand:
     """A check of the run's integrity.
 

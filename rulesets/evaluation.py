@@ -121,6 +121,7 @@ _PARTS: Final[Mapping[str, Callable[[Ruleset], object]]] = {
     "prescribed_requests": lambda ruleset: (
         ruleset.dataset != type(ruleset.dataset)() or ruleset.generation.settings or ruleset.seeds
     ),
+    "prescribed_options": lambda ruleset: ruleset.options != type(ruleset.options)(),
     "power": lambda ruleset: ruleset.power,
     "steady": lambda ruleset: ruleset.steady_state != type(ruleset.steady_state)(),
     "targets": lambda ruleset: ruleset.targets,

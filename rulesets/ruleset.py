@@ -13,6 +13,7 @@ from rulesets.demands import (
     DatasetDemand,
     GenerationDemand,
     LoadDemand,
+    OptionsDemand,
     SteadyStateDemand,
     Sweep,
     ValidityDemand,
@@ -37,6 +38,7 @@ _KINDS: Final[Mapping[str, Any]] = {
     "load": LoadDemand | None,
     "dataset": DatasetDemand,
     "generation": GenerationDemand,
+    "options": OptionsDemand,
     "audits": tuple[AuditDemand, ...],
     "steady_state": SteadyStateDemand,
     "baseline": Baseline | None,
@@ -70,6 +72,7 @@ class Ruleset:
         load: The load that is prescribed; None for any.
         dataset: The dataset that must be used.
         generation: The settings that requests must have.
+        options: The options that the run must have been started with.
         seeds: Those that are prescribed: `sample_index`, `schedule`, `model`, `qsl`.
         audits: Checks of the run's integrity.
         steady_state: What the steady state must be.
@@ -93,6 +96,7 @@ class Ruleset:
     load: LoadDemand | None = None
     dataset: DatasetDemand = field(default_factory=DatasetDemand)
     generation: GenerationDemand = field(default_factory=GenerationDemand)
+    options: OptionsDemand = field(default_factory=OptionsDemand)
     seeds: Mapping[str, int] = field(default_factory=dict)
     audits: tuple[AuditDemand, ...] = ()
     steady_state: SteadyStateDemand = field(default_factory=SteadyStateDemand)

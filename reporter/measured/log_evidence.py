@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from reporter.imported import own_figures
 from reporter.late_read_bounds import ENDS, column
+from reporter.log.run_head import logged_settings
 from reporter.log.sql_files import condition
 from reporter.measured.values import BY_ISSUE, ONE_BY_ONE, SPANS, Values
 
@@ -76,9 +77,12 @@ class LogEvidence:
 
     @cached_property
     def report(self) -> Mapping[str, Any]:
-        """The report as plain values, keyed as report.json is."""
+        """The report as plain values, keyed as report.json is; the run with its options."""
         run = self._report.run
-        return replace(self._report, run=replace(run, power=self.power)).to_dict()
+        plain = replace(self._report, run=replace(run, power=self.power)).to_dict()
+        settings = logged_settings(self.log)
+        options = {name: settings.get(name) for name in ("options", "changed_options")}
+        return {**plain, "run": {**plain["run"], **options}}
 
     @cached_property
     def _own(self) -> ReportEvidence | None:

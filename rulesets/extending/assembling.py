@@ -11,6 +11,7 @@ from rulesets.demands import (
     DatasetDemand,
     GenerationDemand,
     LoadDemand,
+    OptionsDemand,
     SteadyStateDemand,
     Sweep,
     ValidityDemand,
@@ -55,6 +56,7 @@ def assemble(pages: Sequence[RulesetPage], model: str, scenario: str) -> Ruleset
         load=_load(rules),
         dataset=DatasetDemand(**values(rules, "dataset")),
         generation=GenerationDemand(generation, locked),
+        options=_options(values(rules, "options")),
         seeds=values(rules, "seeds"),
         audits=tuple(values(rules, "audit").values()),
         steady_state=SteadyStateDemand(**values(rules, "steady_state")),
@@ -88,6 +90,11 @@ def _group(target: Target) -> int:
 
 def _validity(keys: dict[str, Any]) -> ValidityDemand:
     return ValidityDemand(**{**keys, "warn": tuple(dict.fromkeys(keys.get("warn", ())))})
+
+
+def _options(keys: dict[str, Any]) -> OptionsDemand:
+    free = keys.get("free")
+    return OptionsDemand(keys.get("set", {}), None if free is None else tuple(free))
 
 
 def _load(rules: Rules) -> LoadDemand | None:

@@ -218,6 +218,7 @@ DEMANDS: Final[Mapping[str, Shape]] = {
     "validity": _VALIDITY,
     "load": _LOAD,
     "goodput": GOODPUT,
+    "options": keys({"set": named(scalar(), "an option"), "free": texts()}),
     **_OF_BOTH,
     "audit": AUDIT,
     "drop": items(text(), least=1),

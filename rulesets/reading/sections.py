@@ -36,6 +36,8 @@ def scenario_rules(fields: Mapping[str, Located]) -> Rules:
         if concurrency is not None and isinstance(concurrency.value, int):
             exactly = {"min": concurrency.value, "max": concurrency.value}
             rules["load", "concurrency"] = RuleShape(exactly, concurrency.part)
+    if "options" in fields:
+        rules |= section("options", fields["options"])
     return rules | (_audits(fields["audit"]) if "audit" in fields else {})
 
 

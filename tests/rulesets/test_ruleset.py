@@ -103,8 +103,8 @@ MISTAKES = {
         "- qps>1\n",
         (
             "gate.yaml:1: must hold keys and values (schema, ruleset, targets, validity, load, goodput, "
-            "dataset, generation, accuracy, audit, drop, models, definitions, seeds, steady_state, baseline, "
-            "sweep, power, report), not a list"
+            "options, dataset, generation, accuracy, audit, drop, models, definitions, seeds, steady_state, "
+            "baseline, sweep, power, report), not a list"
         ),
     ),
     "a later schema": (

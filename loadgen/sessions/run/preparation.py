@@ -34,7 +34,7 @@ from loadgen.sessions.run.questions import count_of, dataset_of, require_askable
 from loadgen.sessions.settings.concerns import changed
 from loadgen.sessions.settings.definition_options import chosen_in, with_definitions
 from loadgen.sessions.settings.prompt_options import MOST_TEXT_SEED
-from loadgen.sessions.settings.stored_options import plain, stored_options
+from loadgen.sessions.settings.stored_options import changed_options, plain, stored_options
 from loadgen.sessions.settings.tokenizer_options import load as load_tokenizer
 from workloads.registry import service
 from workloads.sample import examples
@@ -115,6 +115,7 @@ class Prepared:
             "connection": "keep" if self.targets[0].keep_alive else "new",
             "connect_ahead": self.perf.client.connect_ahead,
             "options": stored_options(self.perf),
+            "changed_options": changed_options(self.perf),
             "dataset": {
                 "name": plain(self.dataset.name),
                 "sha256": self.dataset.sha256,

@@ -246,7 +246,9 @@ def _require_the_same(prepared: Prepared, run: RunSoFar) -> None:
             )
 
 
-_MAY_DIFFER: Final = frozenset({"accuracy", "dataset", "headers", "options", "ruleset", "skip"})
+_MAY_DIFFER: Final = frozenset(
+    {"accuracy", "changed_options", "dataset", "headers", "options", "ruleset", "skip"}
+)
 """Settings that are checked elsewhere, or taken from the log: the rules, and how answers are scored."""
 
 

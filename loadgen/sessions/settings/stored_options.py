@@ -19,6 +19,14 @@ def stored_options(perf: PerfSettings) -> dict[str, Any]:
     return {name: plain(value) for name, value in flat_values(perf).items() if fields[name].declared.stored}
 
 
+def changed_options(perf: PerfSettings) -> list[str]:
+    """The names of the stored options without the default value."""
+    fields, values = fields_of(type(perf)), flat_values(perf)
+    return sorted(
+        name for name in values if fields[name].declared.stored and values[name] != fields[name].default
+    )
+
+
 def settings_from_stored(options: Mapping[str, Any], **more: Any) -> PerfSettings:
     """The settings of stored options."""
     if unknown := sorted(options.keys() - fields_of(PerfSettings).keys()):

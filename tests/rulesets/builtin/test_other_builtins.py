@@ -31,6 +31,7 @@ def bounds(name: str, model: str, scenario: str) -> dict[str, float]:
 def test_what_there_is() -> None:
     """Rounds of MLPerf, of endpoints and of the edge, a sweep, and two starters, old versions before new."""
     assert list(catalog.names()) == [
+        "agentperf-like@2026.11",
         "batch@1",
         "chat@1",
         "inferencemax-like@2026.08",
@@ -298,6 +299,27 @@ def test_the_sweep_of_inferencemax(model: str, bound: float, scenario: str, leng
     assert held.sweep is not None
     assert held.sweep.pareto["x"] == {"metric": "interactivity", "stat": "median"}
     assert held.sweep.pareto["y"] == {"metric": "tps_per_gpu", "tokens": "input_plus_output"}
+
+
+@pytest.mark.parametrize(
+    ("model", "tier", "seconds"),
+    [
+        ("deepseek-v4-pro", 20, 10),
+        ("deepseek-v4-pro", 180, 3),
+        ("gpt-oss-120b", 100, 5),
+        ("gpt-oss-120b", 2000, 1),
+        ("*", 60, 5),
+        ("*", 500, 2),
+    ],
+)
+def test_the_tiers_of_agentperf(model: str, tier: int, seconds: int) -> None:
+    """The speed that three requests in four have, and the TTFT of 95 in a hundred; ten minutes, salted."""
+    held = book("agentperf-like").rulesets[model, f"tier-{tier}"]
+    speed, ttft = held.targets
+    assert (speed.metric, speed.stat, speed.op, speed.value) == ("tps_per_user", "p75", ">=", tier)
+    assert (ttft.metric, ttft.stat, ttft.op, ttft.value, ttft.unit) == ("ttft", "p95", "<=", seconds, "s")
+    assert (held.validity.min_duration_s, held.validity.streaming) == (600, "required")
+    assert [audit.name for audit in held.audits] == ["salt"]
 
 
 @pytest.mark.parametrize(("name", "scenario"), [("chat", "chat"), ("batch", "batch")])

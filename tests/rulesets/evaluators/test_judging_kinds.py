@@ -15,6 +15,7 @@ from rulesets.demands import (
     DatasetDemand,
     GenerationDemand,
     LoadDemand,
+    OptionsDemand,
     SteadyStateDemand,
     Sweep,
     ValidityDemand,
@@ -224,6 +225,16 @@ CASES: Mapping[str, Case] = {
         status="FAIL",
         audits={"perf_mode_accuracy": {"value": 61.0, "n": 990}},
         failing_audits={"perf_mode_accuracy": {"value": 60.0, "n": 990}},
+    ),
+    "options.set": Case(
+        rules(options=OptionsDemand({"warmup": 10})),
+        {"facts": {"options": {"warmup": "0"}}},
+        {"facts": {"options": {"warmup": "10"}}},
+    ),
+    "options.others": Case(
+        rules(options=OptionsDemand({"warmup": "10"}, ("model",))),
+        {"facts": {"options": {}, "changed_options": ["model", "salt", "warmup"]}},
+        {"facts": {"options": {}, "changed_options": ["model", "warmup"]}},
     ),
     "audit.seed_match": audit("seed_match", {"facts": {"seed": 8}}, seeds={"sample_index": 7}),
     "audit.config_locked": audit(

@@ -1,0 +1,35 @@
+"""A search over agents finds the capacity that a mock is known to have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+import pytest
+
+from loadgen.mock_endpoint.process import start_mock
+
+SPEED = {"itl": "10ms", "slowdown": "7.4ms", "tokens": "uniform:10..14"}
+"""n agents have 1000 / (10 + 7.4 (n - 1)) tokens/s: 21.3 of 6, and 18.4 of 7."""
+
+PLACES = {"itl": "20ms", "slots": 6, "tokens": "uniform:10..14"}
+"""The seventh agent waits a sixth of an answer, 40 ms, in the mean."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("capacity", "rules"),
+    [
+        (SPEED, ("--ruleset", "agentperf-like", "--scenario", "*/tier-20")),
+        (PLACES, ("--require", "tps_per_user:p(75)>=20", "--require", "ttft:p(95)<=25ms")),
+    ],
+)
+def test_a_search_finds_the_known_number_of_agents(
+    loadgen: Any, capacity: dict[str, Any], rules: tuple[str, ...]
+) -> None:
+    """By the tier's speed, by the tier's TTFT: six agents meet it, and seven do not."""
+    with start_mock(ttft="1ms", **capacity) as server:
+        common = ("--url", server.url, "--model", "mock", "-c", "5..8", "--point-duration", "1s", "-q")
+        done = loadgen("search", *common, *rules, "--on-invalid", "warn", "--json", "--out", "search")
+    result = orjson.loads(done.stdout)
+    assert (result["concurrency"], result["between"]) == (6, [6, 7]), result["message"]
