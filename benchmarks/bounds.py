@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any, Final
 from cores import choose, on_core
 
 from reporter.log.database import open_log
-from reporter.quantile import position
+from reporter.percentiles import position
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     )
     from loadgen.sessions.observer import Observer
     from loadgen.sessions.settings.perf import PerfSettings
-    from reporter.costs.prices import PriceTable
+    from reporter.costs import PriceTable
 
 
 def perf(*, progress: Callable[[Progress], None] | None = None, **options: Unpack[PerfOptions]) -> Run:

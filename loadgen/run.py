@@ -200,7 +200,7 @@ class Run:
             UsageError: The plot does not exist, the run has no data for it, or the log cannot be read.
         """
         from loadgen.sessions.plotting import plots_of
-        from reporter.plots.catalog import SETS
+        from reporter.plots.make import SETS
         from reporter.plots.plot_value import NoPlot
 
         with one_tree():

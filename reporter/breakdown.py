@@ -65,14 +65,7 @@ def breakdown(
     counts: RequestCounts,
     method: PercentileMethod,
 ) -> dict[str, list[PartReport]]:
-    """Break the requests down in every way that the log allows.
-
-    Args:
-        log: An opened log; rates of endpoints, turns and tags are counted over its window.
-        load: The settings' load.
-        counts: The counts of the whole run.
-        method: How percentiles are taken.
-    """
+    """Break the requests down in every way that the log allows."""
     ways = {"phase": _by_phase(log)} if counts.warmup else {}
     ways |= {name: _of_window(log, *sql) for name, sql in _part_columns(log).items()}
     if by := _by_stage(log, load):

@@ -14,8 +14,6 @@ class RecorderHealth:
     """The recorder's readings of itself, of all segments together; None for what it did not report.
 
     Attributes:
-        events: Events written.
-        commits: Transactions committed.
         lost: Events that could not be written.
         high_water: The most events that waited to be written.
         high_water_bytes: The most bytes likewise.
@@ -50,12 +48,7 @@ _OWN = tuple(name for name in RecorderHealth.__dataclass_fields__ if name != "ot
 
 @dataclass(frozen=True, slots=True)
 class WorkerHealth:
-    """How one worker was doing; the figures are those of `ClientHealth`.
-
-    Attributes:
-        worker: Its number.
-        node: Its node, in a run of several machines.
-    """
+    """How one worker was doing; the figures are those of `ClientHealth`."""
 
     worker: int
     node: str | None = None
@@ -79,21 +72,10 @@ class ClientHealth:
     report.json has an empty object where there are no readings.
 
     Attributes:
-        readings: How many readings there are, of all workers.
-        workers: How many workers they are of.
-        loop_lag_p50_ms: The median lateness of the event loop.
-        loop_lag_max_ms: The longest.
-        gc_pause_max_ms: The longest pause of the garbage collector.
-        cpu_share_mean: The mean share of a core that a worker used.
-        cpu_share_max: The greatest.
         cpu_share_sum: The mean shares of all processes together; of several machines, on the busiest one.
         cpu_wait_share_mean: The mean share of the time in which a worker was ready and had no CPU.
-        cpu_wait_share_max: The greatest.
         parent_cpu_share_mean: The mean share of a core that the process used that writes the log.
-        in_flight_max: The most requests in flight.
-        backlog_events_max: The most events of a worker that waited to be written.
         held_up_ms: How long issuing was held up by the log, in all.
-        per_worker: The same of each worker.
     """
 
     readings: int = 0
@@ -155,9 +137,7 @@ class OwnEffect:
     Attributes:
         own_ms: The client overhead in it, in ms.
         of_ms: The figure with that, in ms.
-        share: Of the one in the other.
         share_low: The least that the share can be, where stamps are in doubt; None where they are exact.
-        share_high: The most.
         in_doubt: Whether the part is above the limit at one of these ends, and not at the other.
     """
 

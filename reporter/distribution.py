@@ -10,7 +10,7 @@ from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any, Final
 
 from reporter.log.database_in_memory import THREADS
-from reporter.quantile import position
+from reporter.percentiles import position
 from reporter.report import Summary
 from rulesets.definitions import PERCENTILES
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from reporter.log.database import OpenLog
-    from reporter.quantile import Position
+    from reporter.percentiles import Position
     from rulesets.definitions import PercentileMethod
 
 _VALUES_AT_ONCE: Final = 4_000_000
@@ -168,16 +168,6 @@ def _summary(
     )
 
 
-def ranks_needed(count: int, method: PercentileMethod) -> list[int]:
-    """The ranks of the values that the percentiles of `count` values are taken from, in ascending order."""
-    return _PercentileList(method).needed(count)
-
-
-def percentiles(values: Sequence[float], count: int, method: PercentileMethod) -> dict[str, Any]:
-    """The percentiles of a Summary, from the values of the ranks that are needed."""
-    return _PercentileList(method).figures(values, count)
-
-
 def _with_totals(
     log: OpenLog, values: str, totals_by_name: Mapping[str, _Totals], ranks: _PercentileList
 ) -> dict[str, Summary]:
@@ -313,8 +303,9 @@ def summaries_by_group(
         By the group's name; a group without values is not there.
     """
     log.execute(_GROUPED.format(values=values))
+    ranks = _PercentileList(method)
     sizes = log.execute("SELECT DISTINCT len(ranked) FROM grouped").fetchall()
-    needed = {count: [1 + rank for rank in ranks_needed(count, method)] for (count,) in sizes}
+    needed = {count: [1 + rank for rank in ranks.needed(count)] for (count,) in sizes}
     groups = log.execute(_FIGURES, {"sizes": list(needed), "places": list(needed.values())}).fetchall()
     return {
         part: Summary(
@@ -323,7 +314,7 @@ def summaries_by_group(
             std=std,
             min=low,
             max=high,
-            **percentiles(values_of_ranks, count, method),
+            **ranks.figures(values_of_ranks, count),
         )
         for part, count, mean, std, low, high, values_of_ranks in groups
     }

@@ -82,15 +82,7 @@ def bounds(
     *,
     weighted: bool,
 ) -> dict[str, MetricBounds]:
-    """The ends of the uncertain figures, by the Report's fields; empty where all are exact.
-
-    Args:
-        log: An opened log.
-        method: How percentiles are taken.
-        reported: The summaries that are reported.
-        chosen: The percentiles.
-        weighted: Whether TPOT is distributed over tokens.
-    """
+    """The ends of the uncertain figures, by the Report's fields; empty where all are exact."""
     if not are_in_doubt(log):
         return {}
     late = _late(log)
@@ -119,14 +111,7 @@ def bounds(
 def bounds_by_part(
     log: OpenLog, values: str, metrics: Sequence[str], method: PercentileMethod
 ) -> dict[Any, dict[str, MetricBounds]]:
-    """The ends of the figures that are in doubt, by the part of the requests, then by the Report's fields.
-
-    Args:
-        log: An opened log.
-        values: A query of `samples` with a column `part`.
-        metrics: The metrics.
-        method: How percentiles are taken.
-    """
+    """The ends of the figures that are in doubt, by the part of the requests, then by the Report's fields."""
     if not are_in_doubt(log):
         return {}
     bounds_of_parts: dict[Any, dict[str, MetricBounds]] = {}

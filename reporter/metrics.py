@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from reporter.breakdown import breakdown
-from reporter.displayed import DisplayedReport
 from reporter.distribution import summaries, weighted_summary
 from reporter.findings.acceptance import accepted
 from reporter.findings.check_inputs import CheckInputs, Violation
@@ -25,7 +24,7 @@ from reporter.log.database import all_figures, figures
 from reporter.log.run_head import client_health, recorder_health, run_facts
 from reporter.log.subjects import asks_again, asks_benchmarks, is_of_nodes, shard
 from reporter.log.window import issuing_s
-from reporter.report import Finding, RequestCounts, ThroughputFigures, Tokens
+from reporter.report import Finding, Report, RequestCounts, ThroughputFigures, Tokens
 from reporter.run_facts import is_open_loop
 from reporter.windows.rate_window import over_defined_window, uncounted
 from reporter.windows.run_spans import over_time
@@ -34,7 +33,7 @@ from rulesets.evaluators.client_delay import asks_times
 from rulesets.request_metrics import REQUEST_METRICS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from fractions import Fraction
 
     from reporter.client_health import ClientHealth
@@ -50,16 +49,33 @@ if TYPE_CHECKING:
     from rulesets.evaluators.client_delay import AffectedFigure
     from rulesets.ruleset import Ruleset
 
+
+@dataclass(frozen=True, slots=True)
+class DisplayedReport(Report):
+    """A `Report` with the console as a method."""
+
+    def display(
+        self,
+        fn: Callable[[str], Any] = print,
+        summary_only: bool = False,  # noqa: FBT001, FBT002 (the published interface)
+    ) -> None:
+        """Show the report as plain text.
+
+        Args:
+            fn: What takes the text.
+            summary_only: Show only what a reader looks at first.
+        """
+        from reporter.render.console import render
+
+        fn(render(self, summary_only=summary_only))
+
+
 COLUMNS: Final = tuple(metric.column for metric in REQUEST_METRICS if metric.per == "request")
 """The metrics that are a column of `samples`, summarized over the measured requests that completed."""
 
 
 def compute(log: OpenLog, options: ReportOptions) -> tuple[DisplayedReport, OpenLog, CheckInputs]:
     """Compute the report of a log by its definitions; without rules, the TTFT decides its validity.
-
-    Args:
-        log: With the run's own window.
-        options: The reader's choices.
 
     Returns:
         The report, the log over the window of the report's rates, and what its findings are of.
@@ -136,14 +152,7 @@ def decided_by(
     asked: tuple[AffectedFigure, ...] | None,
     rules: Ruleset | None,
 ) -> DisplayedReport:
-    """The report with the validity that rules ask for.
-
-    Args:
-        report: Of `compute`.
-        inputs: Of `compute`.
-        asked: The figures that decide whether the client was too late.
-        rules: The rules, which may say how many requests may fail.
-    """
+    """The report with the validity that rules ask for."""
     limit = failure_limit(rules, report.run.max_error_rate)
     times = inputs.asks_times or asks_times(rules)
     if inputs.has_questions and not times:

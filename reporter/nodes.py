@@ -10,28 +10,17 @@ class NodeReport:
     """A node: its clock, what it issued, and how it was doing.
 
     Attributes:
-        node: Its name.
         state: How its log ended: as `run.ended`, or `missing` where there is none.
         clock_shift_ms: What was added to its times for the coordinator's clock.
         clock_uncertainty_ms: How far that may be off; None where its clock was never read.
-        clock_readings: How often it was read.
         clock_is_steady: Whether the readings agree, but for a drift of 200 ppm.
-        issued: Measured requests.
-        completed: …
-        failed: …
-        cancelled: …
         in_flight: Those without an end in the log.
         qps: Its requests that completed in the window, per second of that; None without a window.
-        ttft_p99_ms: The TTFT of those that completed, at the p99.
         seconds: In how many seconds a request of the node was due.
         seconds_behind: In how many of them too few left in time (reporter/sql/figures/issuing.sql).
-        issue_lag_p99_ms: How late it issued, at the p99.
-        workers: Its workers, by their readings.
         loop_lag_max_ms: The longest lateness of the event loop of one of them.
         cpu_share_max: The greatest mean share of a core of one of them.
         held_up_ms: How long issuing was held up by the log, in all.
-        events: Events that its recorder wrote.
-        lost: Events that could not be written.
         longest_wait_ms: The longest that an event waited for the end of its commit.
     """
 
@@ -70,12 +59,8 @@ class Nodes:
         clock_uncertainty_ms: The greatest of a node's; None where the clock of one was never read.
         qps_low: The least that `throughput.qps` can be, as completions near the window's ends may belong to
             either side of them; None where that is not known.
-        qps_high: The most.
         output_tps_low: The same of `throughput.output_tps`, by the chunks near the window's ends.
-        output_tps_high: …
         total_tps_low: The same of `throughput.total_tps`.
-        total_tps_high: …
-        each: The nodes, by their names.
     """
 
     clock_uncertainty_ms: float | None

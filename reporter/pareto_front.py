@@ -30,12 +30,10 @@ class Spot:
     """Where a run lies on a plane.
 
     Attributes:
-        name: Of the run.
         output_tps: The throughput in output tokens/s, above 0.
         cost_ms: The latency that is paid for it, above 0.
         output_margin: The half width of the 95 % interval of `output_tps`; 0 where it is not known.
         cost_margin: The same of `cost_ms`.
-        requests: How many the figures are of.
     """
 
     name: str
@@ -74,7 +72,6 @@ class TooFewRequests:
     """Two runs that intervals are too wide to separate.
 
     Attributes:
-        names: Of both.
         noise: The half width of the interval of their difference, as a share of the greater figure.
         needed: The requests per run that would separate a difference of `WIDE`, or the one that is seen.
     """

@@ -32,12 +32,10 @@ class MeasuredRequest:
     """A measured request.
 
     Attributes:
-        prompt_id: The number of its prompt.
         turn: The turn of its conversation, from 0.
         conversation: The conversation; None for a single question.
         at_ns: When it was due, on a clock that stops between the segments of a run.
         output_tokens: The length of its answer, from any token source; None where that is unknown.
-        tags: Columns of its dataset.
         answer: The answer's text and tool calls, of a conversation.
     """
 

@@ -73,8 +73,6 @@ class Finding:
     Attributes:
         code: A stable name, e.g. `tokens_from_chunks`.
         severity: `error` findings make the run invalid; `warning` and `info` do not.
-        message: What was found, with the figures.
-        remedy: What to do about it.
         acceptable: Whether `--on-invalid warn` accepts an error: see `reporter.findings.acceptance`.
         effects: The codes of findings with the same cause that this one includes.
     """
@@ -204,17 +202,11 @@ class SteadyState:
     """The part of the window in which the figures did not drift: see `reporter.windows.steady_state`.
 
     Attributes:
-        found: Whether there is.
-        reason: Why not.
         start_s: Where it begins, counted from the start of the window; what lies before is ramping up.
-        end_s: Where it ends.
         blocks: Into how many blocks of equal length it was cut to find out.
         drift: By which share of its mean a figure changed from start to end, where that is the reason.
-        latency_ms: Of the requests that were issued in it.
-        ttft_ms: Likewise.
         qps: Requests that completed in it, a second.
         output_tps: Tokens that arrived in it, a second.
-        in_flight: Requests in flight.
     """
 
     found: bool
@@ -237,15 +229,10 @@ class PartReport:
     Attributes:
         value: What they have in common; None where they have none, and for all the rest.
         values: How many values are in this row: more than one in the last row only, which has all the rest.
-        issued: How many there are; the next three, and what is in flight or was asked again.
-        completed: …
-        failed: …
-        cancelled: …
         error_rate: Failed among those that ended.
         duration_s: What the rates are counted over: the window, or the part's own time.
         qps: Of them that completed, a second.
         output_tps: Of their tokens that arrived, a second.
-        bounds: As those of the Report, of these requests.
 
     The metrics are of those that completed.
     """
@@ -276,16 +263,10 @@ class Moment:
     Attributes:
         segment: The segment that it belongs to.
         start_s: Where it begins, counted from the start of the segment's window: negative in the warm-up.
-        duration_s: How long it is.
-        scheduled: Requests that were due in it.
-        issued: Requests that were issued in it.
         completed, failed, cancelled: Requests that ended so in it, whenever they were issued.
         in_flight: Requests in flight at its end.
         offered_qps, qps: `scheduled` and `completed` per second.
-        output_tps: Tokens that arrived in it, a second.
         answered: How many of those issued in it completed, whenever: the rest is about them.
-        ttft_mean_ms, ttft_p50_ms, ttft_p99_ms: …
-        latency_mean_ms, latency_p50_ms, latency_p99_ms: …
     """
 
     sitting: int

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from fractions import Fraction
 
-    from reporter.costs.prices import PriceTable
+    from reporter.costs import PriceTable
     from reporter.run_facts import OnInvalid
     from reporter.tokens import Tokenizer
 
@@ -32,9 +32,9 @@ class ReportOptions:
         tokenizer: Counts tokens from the stored texts where the server sent no counts; without one, chunks
             are counted, and a finding says so.
         tpot_reporting_mode: Whether TPOT is distributed over requests or over tokens.
-        percentile_method: One of `reporter.quantile`, in place of that of the definitions.
+        percentile_method: One of `reporter.percentiles`, in place of that of the definitions.
         percentiles: Those that each summary has next to those that it always has, from
-            `reporter.quantile.percentiles_named`; None for no others.
+            `reporter.percentiles.percentiles_named`; None for no others.
         recount: Whether the tokenizer counts also what the server has counted, to compare the two; the
             figures stay as the definitions say.
         scoring_pass: The only scoring pass that accuracies are of; None for the last finished one of each

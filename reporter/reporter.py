@@ -17,7 +17,7 @@ from reporter.log.database import open_log
 from reporter.log.subjects import SCORED, asks_benchmarks, has_episodes, has_sensors
 from reporter.log.tables import rows
 from reporter.measured.log_evidence import LogEvidence
-from reporter.quantile import method_named
+from reporter.percentiles import method_named
 from reporter.report_options import ReportOptions, TPOTReportingMode
 from reporter.validation import decided_report, rules_of, with_verdict
 from rulesets.definitions import CATEGORIES, PERCENTILES, Definitions
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from fractions import Fraction
 
-    from reporter.costs.prices import PriceTable
+    from reporter.costs import PriceTable
     from reporter.log.database import OpenLog
     from reporter.report import Report
     from reporter.run_facts import OnInvalid
@@ -78,8 +78,8 @@ class MetricsReporter:
             tokenizer: Counts tokens from the stored texts where the server sent no counts; without one,
                 chunks are counted, and a finding says so.
             tpot_reporting_mode: Whether TPOT is distributed over requests or over tokens.
-            percentile_method: One of `reporter.quantile`, in place of that of the definitions.
-            percentiles: Those of the reader's choice, from `reporter.quantile.percentiles_named`; each
+            percentile_method: One of `reporter.percentiles`, in place of that of the definitions.
+            percentiles: Those of the reader's choice, from `reporter.percentiles.percentiles_named`; each
                 summary has them next to those that it always has.
             definitions: What the figures mean (docs/metrics.md).
             recount: Let the tokenizer count also what the server has counted, to compare the two; the figures
@@ -125,12 +125,6 @@ class MetricsReporter:
         """Compute the report, and return it with the log as it was computed from.
 
         The errors are those of `create_report`.
-
-        Args:
-            definitions: What the figures mean.
-            options: The reader's other choices.
-            ruleset: As for `create_report`.
-            judged_by: Likewise.
 
         Returns:
             The report, and the log, which answers as long as this reporter is open, by the definitions and
@@ -253,8 +247,8 @@ def _with_scores(log: OpenLog, report: Report, scoring_pass: int | None) -> Repo
 
 
 def _with_cost(log: OpenLog, report: Report, prices: PriceTable, *, benchmarks: bool) -> Report:
-    from reporter.costs.costs import TABLES as PRICED
-    from reporter.costs.costs import cost
+    from reporter.costs import TABLES as PRICED
+    from reporter.costs import cost
 
     log.load(PRICED if benchmarks else ())
     model = str(report.run.model)

@@ -34,7 +34,6 @@ class SegmentFacts:
 
     Attributes:
         started_at: When it started, ISO 8601 in UTC.
-        ended: How it ended.
         issued: Measured requests that were issued in it.
         completed: Those of them that completed.
         window_s: The length of its window; None where nothing was issued.
@@ -80,39 +79,23 @@ class RunFacts:
     """What was run, how, and how the figures were computed; docs/metrics.md has every key.
 
     Attributes:
-        session_id: The run's identity.
         started_at: When it started, ISO 8601 in UTC.
         ended: `completed`, `running`, `cut_off`, or what else ended it, such as `interrupted`.
         sittings: Its segments.
         complete_until: Of a run that was cut off; None where its writer did not say.
-        model: The model that was asked for.
-        url: The endpoint.
         urls: The endpoints of a run with several; None for one.
-        protocol: The protocol.
-        stream: Whether responses were asked for as streams.
         load: The settings' load: `kind`, `rate`, `concurrency` and more.
         max_tokens: The limit of output tokens that was asked for.
         generation: What each request asked for, as its body spells it.
-        seed: What prompts were drawn with.
-        schedule_seed: What the schedule was drawn with.
-        planned: What was to end the run.
         timeouts_s: The client's limits in seconds, by the failures of requests that exceed them.
         salt: Whether each prompt was made different.
         steady: Whether the run is invalid without a steady state.
         max_error_rate: The share of requests that may fail (`--max-error-rate`); None by default.
         on_invalid: What an invalid run ends with: `fail` or `warn`.
-        dataset: Where prompts came from.
-        ruleset: The rules that the run was started with.
         skip: What of them is left out.
-        gpus: How many GPUs the endpoint has, where that was declared.
-        workers: Worker processes.
-        transport: The HTTP client.
         timestamp_source: By whom arrivals were stamped.
-        usable_cpus: How many CPUs the client could use.
         versions: Of the program, of Python and its packages, and the platform.
         tpot_mode: Whether TPOT is distributed over requests or over tokens.
-        percentile_method: How percentiles are taken.
-        definitions: What the figures mean.
         own_delay_decides: The figures that decide whether the client was too late, where rules do.
         percentiles: Those of the reader's choice; report.json has the key only where there were any.
         power: What the power rules were evaluated with; report.json has the key only where it was declared.

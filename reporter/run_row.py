@@ -30,14 +30,10 @@ class Figures:
     """A run in a row of a table. A figure without samples is None, never 0.
 
     Attributes:
-        qps: Completed requests/s.
         output_tps: Output tokens/s, of all users together: the throughput.
-        total_tps: Input and output tokens/s.
         user_tps: Tokens/s that one user sees stream, 1000 / the median TPOT: the interactivity.
-        requests: Measured requests issued.
         failed: Those that failed or were cancelled.
         error_rate: Their share of those that ended.
-        overloaded: Whether the endpoint could not keep up with the rate.
         output_tps_margin: The half width of the 95 % interval of `output_tps`; None where it is not known.
         ttft_p50_margin_ms: The same of `ttft_p50_ms`.
         tpot_p50_margin_ms: The same of `tpot_p50_ms`.

@@ -21,8 +21,81 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reporter.accuracy.asked import ScorerPass
-    from reporter.costs.prices import PriceTable
+    from reporter.costs import PriceTable
     from reporter.log.database import OpenLog
+
+_EPISODES: Final = """
+    {judged},
+
+    played AS (
+        SELECT
+            conversation_id,
+            any_value(prompt_id) AS prompt_id,
+            arg_max(sample_uuid, turn) AS sample_uuid,
+            min(issued_ns) AS first_issued_ns,
+            any_value(tags) AS tags,
+            sum(cached_tokens) AS cached_tokens,
+            sum(reasoning_tokens) AS reasoning_tokens
+        FROM samples
+        WHERE measured AND status <> 'abandoned' AND conversation_id IN (
+            SELECT conversation_id FROM requests WHERE is_episode
+        )
+        GROUP BY conversation_id
+    )
+
+    SELECT
+        played.conversation_id,
+        played.prompt_id,
+        questions.task,
+        questions.question_id,
+        asked.attempt,
+        coalesce(to_json(questions.tags), played.tags::JSON) AS tags,
+        coalesce(episodes.ending, 'none') AS ending,
+        episodes.reason AS ending_reason,
+        wall_time(coalesce(episodes.started_ns, first_issued_ns)) AS started_at_utc,
+        {texts}
+        judged.first.scorer AS scorer,
+        judged.first.value AS score,
+        judged.first.passed AS passed,
+        judged.first.status AS score_status,
+        judged.first.extracted AS extracted,
+        judged.first.reason AS reason,
+        judged.scores AS scores,
+        episodes.reward,
+        episodes.turns,
+        episodes.user_turns,
+        episodes.tool_calls,
+        episodes.failed_tool_calls,
+        episodes.input_tokens,
+        episodes.output_tokens,
+        played.reasoning_tokens,
+        played.cached_tokens,
+        episodes.duration_ms,
+        episodes.waited_ms,
+        episodes.setup_ms,
+        episodes.wall_ms,
+        episodes.model_ms,
+        episodes.user_ms,
+        episodes.tool_ms,
+        episodes.own_ms,
+        episodes.finish_ms
+    FROM played
+    LEFT JOIN episodes USING (conversation_id)
+    LEFT JOIN questions ON questions.prompt_id = played.prompt_id
+    LEFT JOIN asked ON asked.sample_uuid = played.sample_uuid
+    LEFT JOIN judged ON judged.sample_uuid = played.sample_uuid
+    {joins}"""
+
+_EPISODE_TEXTS: Final = """
+        prompts.prompt AS prompt,
+        outputs.output AS output,
+        question_references.reference AS reference,"""
+
+_EPISODE_JOINS: Final = """
+    LEFT JOIN prompts ON prompts.prompt_id = played.prompt_id AND prompts.turn = 0
+    LEFT JOIN outputs ON outputs.sample_uuid = played.sample_uuid
+    LEFT JOIN question_references ON question_references.prompt_id = played.prompt_id"""
+
 
 TABLES: Final = ("outputs", "prompts", "questions", "question_references", "scores", "reported_passes")
 """What has to be loaded of a log first."""
@@ -205,13 +278,11 @@ def _rows_of_episodes(log: OpenLog, options: ResultOptions) -> tuple[str, str]:
     Raises:
         OptionError: The run has no episodes.
     """
-    from reporter.episode_results import EPISODES, JOINS, TEXTS
-
     if not log.execute("SELECT 1 FROM requests WHERE is_episode LIMIT 1").fetchall():
         raise OptionError("the run has no episodes: leave --episodes out, and use --samples")
     log.load(("episodes",))
-    texts, joins = (TEXTS, JOINS) if options.texts else ("", "")
-    return EPISODES.format(judged=JUDGED, texts=texts, joins=joins), "started_at_utc, conversation_id"
+    texts, joins = (_EPISODE_TEXTS, _EPISODE_JOINS) if options.texts else ("", "")
+    return _EPISODES.format(judged=JUDGED, texts=texts, joins=joins), "started_at_utc, conversation_id"
 
 
 def require_format(path: Path) -> str:
@@ -270,7 +341,7 @@ def _cost(prices: PriceTable | None, settings: Mapping[str, Any]) -> str:
     price = prices.of(model)
     if price is None:
         raise OptionError(f"{prices.file} has no price for the model {model}")
-    from reporter.costs.costs import DOLLARS
+    from reporter.costs import DOLLARS
 
     rates = {name: getattr(price, name) for name in ("input", "cached_input", "output", "reasoning")}
     expression = DOLLARS

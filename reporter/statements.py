@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from reporter.log.definition_variables import as_sql
+from reporter.log.database import as_sql
 from reporter.log.sql_files import sql_file, value_of_tag
-from reporter.quantile import percentile_sql
+from reporter.percentiles import percentile_sql
 from reporter.windows.rate_window import uncounted
 from rulesets.definitions import PERCENTILES
 
@@ -76,7 +76,7 @@ ORDER BY issued DESC, {value}"""
 
 _PART_VALUES: Final[Mapping[str, str]] = {"endpoint": "endpoint", "turn": "turn::VARCHAR", "phase": "phase"}
 STAGE: Final = "stage"
-"""Parts with rates over spans of their own, which no view has (`reporter.contents.span_statements`)."""
+"""Parts with rates over spans of their own, which no view has (`reporter.contents.run_contents`)."""
 _PHASE: Final = "phase"
 
 _PART_LATENCIES: Final = ("ttft_ms", "tpot_ms", "latency_ms")
@@ -120,13 +120,7 @@ def has_rates(report: Report) -> bool:
 
 
 def latency(report: Report, column: str, label: str = "") -> str:
-    """The query of the distribution of a metric.
-
-    Args:
-        report: Says how percentiles are taken, and whether TPOT is weighted by tokens.
-        column: The field of the report, which is the column of `samples`; for ITL, `itl_ms`.
-        label: Of the row; none by default.
-    """
+    """The query of the distribution of a metric."""
     method = report.run.percentile_method
     figures = [f"{percentile_sql(method, p)} AS {name}" for name, p in PERCENTILES.items()]
     named = f"'{label}' AS metric, " if label else ""
@@ -169,14 +163,7 @@ def parts(report: Report, name: str) -> str:
 
 
 def part(report: Report, value: str, rates_of_parts: str, where: str = "measured") -> str:
-    """The query of the parts of a run.
-
-    Args:
-        report: Says how percentiles are taken.
-        value: SQL over `samples` for the part that a request is in.
-        rates_of_parts: The query of the rates of each.
-        where: SQL for the requests that it is about.
-    """
+    """The query of the parts of a run."""
     method = report.run.percentile_method
     figures = (
         f"{percentile_sql(method, PERCENTILES[p], column, _COMPLETED)} AS {column.removesuffix('_ms')}_{p}_ms"
@@ -240,11 +227,7 @@ def counts() -> str:
 
 
 def nodes(method: str) -> str:
-    """The query of the nodes of a run of several machines.
-
-    Args:
-        method: How percentiles are taken.
-    """
+    """The query of the nodes of a run of several machines."""
     return re.sub(
         r"quantile_cont\((\w+), 0\.99\)( FILTER \((.+)\))?",
         lambda match: percentile_sql(method, PERCENTILES["p99"], match[1], match[3] or ""),

@@ -41,9 +41,7 @@ class JudgeAnswer(NamedTuple):
 
     Attributes:
         scorer: The scorer that made the inquiry: `TASK/SCORER`.
-        inquiry: The key of the inquiry.
         version: Of the judge's prompts.
-        model: The model that judged.
         sampling: The settings that replaced the sampling of the prompts (`temperature=0.7`); empty for none.
         output: The texts of its reply, as the log has them.
     """
@@ -61,14 +59,10 @@ class Stored:
     """One answer as the log has it; all texts are JSON.
 
     Attributes:
-        sample_uuid: The request.
         task: The task as the user named it.
-        question_id: The question.
-        reference: The reference of the answer.
         output: The answer: `output`, `reasoning`, `tool_calls`.
         earlier: In a conversation, the answers of the turns before.
         prompts: The prompt; of a conversation, the messages that each turn added.
-        finish_reason: The server's finish reason.
         judged: The judges' replies on it, the latest last.
         judge_failure: The failure of the latest failed request to a judge.
         done: The scorers that have scored it in the given pass.
@@ -168,10 +162,6 @@ def stored_answers(log: OpenLog, pass_number: int, read: ReadTexts) -> Iterator[
 
 def references(log: OpenLog, read: ReadTexts) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The reference of each question, with its task, in the questions' order.
-
-    Args:
-        log: An opened run with the table `questions`.
-        read: See `texts_of`.
 
     Raises:
         LogError: The log is damaged.

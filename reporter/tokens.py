@@ -79,7 +79,6 @@ class ConversationTokens:
     """The running number of tokens of a conversation, turn after turn.
 
     Attributes:
-        name: Which conversation.
         turn: The turn that comes next.
         tokens: What its context has so far; None where a turn before was not counted.
     """

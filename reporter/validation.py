@@ -59,11 +59,6 @@ def rules_of(run: Path, rules: Rules) -> tuple[Ruleset, Sequence[str]]:
 def decided_report(log: OpenLog, rules: Ruleset | None, options: ReportOptions) -> tuple[Report, OpenLog]:
     """Compute the report of a log whose validity the figures decide that rules depend on.
 
-    Args:
-        log: The log, by the definitions of the report.
-        rules: What the report is evaluated by, if anything.
-        options: The reader's choices.
-
     Returns:
         The report, and the log over the window of the report's rates.
     """
@@ -87,13 +82,7 @@ def decided_report(log: OpenLog, rules: Ruleset | None, options: ReportOptions) 
 
 
 def with_verdict(log: OpenLog, report: Report, rules: tuple[Ruleset, Sequence[str]]) -> Report:
-    """Hold a report against rules.
-
-    Args:
-        log: The log that it was computed from, by the definitions and over the window of the report.
-        report: The report.
-        rules: The ruleset, and what of it is left out.
-    """
+    """Hold a report against rules."""
     from reporter.measured.log_evidence import LogEvidence
     from rulesets.evaluation import evaluate
 

@@ -18,8 +18,6 @@ class Bounds:
     """The figures that meet a target.
 
     Attributes:
-        low: The lower edge.
-        high: The upper edge.
         without: A number in between that does not belong to it; None for none.
     """
 

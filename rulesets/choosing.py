@@ -33,18 +33,6 @@ def choose(
 ) -> tuple[str, str]:
     """Choose a model and a scenario.
 
-    Args:
-        title: The ruleset's name in error messages.
-        entries: The models and scenarios that it has.
-        load_of: Gives the load that a model and a scenario prescribe; None for any.
-        model: The run's model; None where it is not known.
-        scenario: SCENARIO or MODEL/SCENARIO; None to choose by the rest.
-        pattern: The kind of load of the run, or a pattern; None where it is not known.
-        concurrency: The requests that it has in flight; None where that is not prescribed.
-
-    Returns:
-        The names of a model and of one of its scenarios.
-
     Raises:
         RulesetError: No model or scenario fits, or several do; the message lists them.
     """

@@ -37,7 +37,6 @@ class Condition:
         metric: A latency of a request, so any but `itl`.
         op: `<` or `<=`.
         value: The bound, in `unit`.
-        unit: Of time.
     """
 
     metric: str

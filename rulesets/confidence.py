@@ -105,12 +105,7 @@ def read(text: str) -> Mapping[str, Any]:
 
 
 def write(confidence: Confidence, default: Method | None) -> str:
-    """Write a confidence as the short form does.
-
-    Args:
-        confidence: The confidence.
-        default: The first of its target's `methods`.
-    """
+    """Write a confidence as the short form does."""
     level = exact(confidence.level)
     if confidence.method == "mann_whitney":
         return f"mw{_plain(1 - level)}"

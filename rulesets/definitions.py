@@ -36,14 +36,13 @@ class Definitions:
     """The meaning of figures for which the field has several definitions.
 
     Attributes:
-        percentile_method: See `reporter.quantile`.
+        percentile_method: See `reporter.percentiles`.
         latency_origin: What a latency counts from, whatever its metric's own origin is; None for that.
         tpot_denominator: The tokens that TPOT divides by.
         tpot_end: Where the time ends that it divides.
         tpot_n1: What becomes of an answer of one token: it has no TPOT, one of 0, or is an error.
         token_source: Who counts tokens; None for the server, and a tokenizer where it does not.
         tokenizer: The tokenizer's name, where the rules name one.
-        token_categories: What is counted.
         throughput_window: The span of time that rates are counted over.
         failed_requests: Whether a failed request is left out of latencies, or exceeds every bound.
     """

@@ -37,7 +37,6 @@ class LoadDemand:
     """The load that a scenario prescribes.
 
     Attributes:
-        pattern: How requests arrive.
         rate: Requests/s.
         concurrency: `min` and `max`, or the points of a sweep as `from`, `to` and `factor`.
         others: What else the rules say of it and nothing here checks: lengths, `ignore_eos`, samples a query.
@@ -55,10 +54,8 @@ class ValidityDemand:
 
     Attributes:
         max_error_rate: The greatest share of failed requests among those that ended, 0 to below 1.
-        min_samples: The least number of completed requests.
         min_duration_s: The shortest span of issuing, in seconds.
         dataset_multiple: Whether whole passes over the dataset must have been issued.
-        min_passes: How many passes at least.
         streaming: `required` where answers must be streamed.
         min_samples_per_concurrency: Completed requests for each place of the concurrency.
         warmup_per_concurrency: Warm-up requests for each.
@@ -81,9 +78,6 @@ class DatasetDemand:
     """The demands on the questions asked.
 
     Attributes:
-        name: What it is called.
-        perf_samples: Its rows in a performance run.
-        acc_samples: Its rows in an accuracy run.
         sha256: Of its content; empty where the rules name none.
     """
 
@@ -126,7 +120,6 @@ class AuditDemand:
     """A check of the run's integrity.
 
     Attributes:
-        name: What is checked.
         parameters: `min` and `max` of `osl_range`; `metric` and `min` of `perf_mode_accuracy`;
             `threshold` of `output_caching`; `tolerance` of `token_count`.
     """
@@ -156,8 +149,6 @@ class SteadyStateDemand:
     """The demands on the steady state of a run.
 
     Attributes:
-        required: Whether there must be one.
-        min_blocks: The least number of blocks.
         max_drift: The greatest change of a figure from its start to its end, as a share of the mean.
     """
 
@@ -172,9 +163,7 @@ class Baseline:
 
     Attributes:
         ref: A run, its report, or a folder of runs; empty where it is given on use.
-        test: How it is decided.
         alpha: The chance of a false alarm.
-        min_runs: The least number of runs on each side.
         min_effect: A change by less than this share does not count.
         metrics: `tps` or `ttft.p95`, and whether `higher` or `lower` is better.
     """

@@ -60,8 +60,6 @@ class DocumentPart:
     """A part of a document.
 
     Attributes:
-        node: What YAML makes of it.
-        file: The path of the document.
         line: Where it stands, counted from 1: the line of its key, if it has one.
         budget: What the whole document may still cost.
         key: How to find it, e.g. `targets[1].unit`; empty for the whole document.

@@ -48,10 +48,6 @@ class RunState:
 
     Attributes:
         planned: The most that are issued; None where only time ends the run.
-        issued: Requests.
-        completed: Those that completed.
-        failed: Those that failed.
-        cancelled: Those that were cancelled.
     """
 
     planned: int | None
@@ -79,12 +75,7 @@ class RunState:
 
 
 def can_be_lost(target: Target, figures: Collection[str]) -> bool:
-    """Tell whether a target can be lost before a run is over.
-
-    Args:
-        target: The target.
-        figures: The metrics whose values `TargetWatch.add` is given.
-    """
+    """Tell whether a target can be lost before a run is over."""
     if target.delta or target.where:
         return False
     match target.quantity.kind:
@@ -107,9 +98,6 @@ class TargetWatch:
     Args:
         target: A target for which `can_be_lost` holds.
         failed_exceed: Whether a failed request exceeds every bound of a latency.
-
-    Attributes:
-        target: The target.
     """
 
     def __init__(self, target: Target, *, failed_exceed: bool) -> None:

@@ -36,9 +36,7 @@ class ExpressionError(RulesetError):
     """A short form cannot be read.
 
     Attributes:
-        expression: The short form as it was written.
         column: Where it goes wrong, counted from 1.
-        message: What is wrong, without the two.
     """
 
     def __init__(self, expression: str, column: int, message: str) -> None:
@@ -52,7 +50,6 @@ class RulesetFileError(RulesetError):
     """A ruleset file cannot be read.
 
     Attributes:
-        file: Its path.
         line: Where it goes wrong, counted from 1; None when it concerns the whole file.
         key: The key that is wrong, e.g. `targets[1].unit`; empty when it concerns no key.
     """

@@ -62,8 +62,6 @@ class ScoreInterval:
     """The interval of a score, from the report.
 
     Attributes:
-        low: Its lower end.
-        high: Its upper end.
         level: Its confidence, such as 0.95.
         method: `wilson`, `normal` or `clustered`.
     """
@@ -80,21 +78,15 @@ class Accuracy:
 
     Attributes:
         value: As its benchmark states it; None where there is none.
-        n: Samples behind it.
         standard_error: In the same unit, clustered where samples repeat; None where it is not known.
         effective: As how many independent samples these count, where they repeat; None where they do not, 0
             where it is not a mean of samples.
         unscored: How many samples have no score yet, and count as wrong: then it meets nothing.
         best: What it would be were all of these right; None where that is unknown.
-        remedy: How to score them.
         repeats: How often each question was asked at most.
         headline: Whether it is a main figure of its benchmark, unlike, say, the length of answers.
         task: The benchmark that was scored, as it was asked for; empty where it is not known.
-        figure: What its scorer calls it.
-        own: Whether its scorer is the benchmark's own.
         unit: A `share` between 0 and 1, or a plain `number`.
-        better: Which side of it is better.
-        interval: As the report has it; None where it has none.
     """
 
     value: float | None

@@ -21,11 +21,7 @@ class Book:
     """A ruleset for all models and scenarios.
 
     Attributes:
-        name: Of the ruleset.
-        version: Of the ruleset.
         locked: Whether a file that extends it may only tighten it.
-        entries: Its models, with their scenarios.
-        rulesets: Its rules, by model and scenario.
     """
 
     name: str

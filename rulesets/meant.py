@@ -98,10 +98,6 @@ class _Read(NamedTuple):
         name: The metric's name, as typed, in lower case and with underscores.
         where: The tags in braces.
         stat: The statistic, as a short form has it; empty for none.
-        op: The operator.
-        value: The number.
-        unit: The unit; empty for none.
-        rest: Confidence and severity.
     """
 
     name: str

@@ -214,11 +214,7 @@ def metric_of(target: Target) -> Metric | None:
 
 
 def reported_metrics(ruleset: Ruleset) -> tuple[Metric, ...]:
-    """The metrics of a ruleset that are among the specification's four.
-
-    Args:
-        ruleset: Of a file, of expressions, or of `of_metrics`, whose metrics these are.
-    """
+    """The metrics of a ruleset that are among the specification's four."""
     return tuple(metric for target in ruleset.targets if (metric := metric_of(target)) is not None)
 
 

@@ -68,8 +68,6 @@ class Quantity:
     Attributes:
         kind: What it is, and so where a run has it.
         stats: The statistics that have a name.
-        scale: Of every statistic.
-        ops: The operators that it takes.
         percentiles: Whether p(N) is a statistic too, for any N between 0 and 100.
         scales: Those of statistics that have their own.
     """
@@ -189,9 +187,7 @@ class MetricDefinition:
     Attributes:
         name: What rules and `--metric` call it: `ttft`.
         quantity: Its kind, statistics, units and operators.
-        meaning: What it is, in a phrase.
         definition: How it is computed from the moments of a request (docs/metrics.md); empty of a run's.
-        use: What it tells, for the same page.
         per: What has a value: a request (a column of the view `samples`), a gap between chunks, or the run.
         in_rules: Whether a rule, and `--metric` of a comparison, can name it.
         origin: The moment of a request that it counts from; None where that is a moment of the response, or

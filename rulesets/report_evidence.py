@@ -131,7 +131,6 @@ class Summarized:
     """A distribution of which only a summary is left.
 
     Attributes:
-        metric: Its name.
         summary: The summary; empty where there were no samples.
     """
 

@@ -60,7 +60,6 @@ class Ruleset:
     """The rules of a run, resolved for one model and one scenario.
 
     Attributes:
-        name: What the ruleset is called.
         version: Its version, as its author counts.
         targets: What the run must reach, with unique ids; accuracy gates and goodput are among them.
         validity: What makes a run valid.
@@ -68,16 +67,10 @@ class Ruleset:
         model: The entry of the document that it was resolved for; empty for a flat file.
         scenario: The scenario of that model; empty for a flat file.
         locked: Whether a file that extends it may only tighten it.
-        definitions: What the figures mean.
         load: The load that is prescribed; None for any.
-        dataset: The dataset that must be used.
-        generation: The settings that requests must have.
         options: The options that the run must have been started with.
         seeds: Those that are prescribed: `sample_index`, `schedule`, `model`, `qsl`.
         audits: Checks of the run's integrity.
-        steady_state: What the steady state must be.
-        baseline: What the run is compared with.
-        sweep: Rules over several runs.
         power: `source` and `required`.
         report: `junit`, `github_annotations`, `keys`.
         notes: Conflicts between sources, and the like.

@@ -34,10 +34,6 @@ Plain = Mapping[str, Any]
 def score(accuracy: Sequence[Plain], name: str) -> Accuracy | None:
     """A score by name, without `accuracy.`; None where the report lacks the score.
 
-    Args:
-        accuracy: `accuracy` of the report.
-        name: As rules call it.
-
     Raises:
         Unanswerable: The name may mean several.
     """
@@ -62,11 +58,7 @@ def named(accuracy: Sequence[Plain]) -> dict[str, Accuracy]:
 
 
 def main(accuracy: Sequence[Plain]) -> list[str]:
-    """The names of the main scores, one for each benchmark and scorer.
-
-    Args:
-        accuracy: `accuracy` of a report.
-    """
+    """The names of the main scores, one for each benchmark and scorer."""
     figures = list(_figures(accuracy))
     firsts = [entry for entry in figures if entry.is_first]
     return [
@@ -77,11 +69,7 @@ def main(accuracy: Sequence[Plain]) -> list[str]:
 
 
 class Scores(Mapping[str, Accuracy]):
-    """The scores of a report by name; an ambiguous name raises `Unanswerable`.
-
-    Args:
-        accuracy: `accuracy` of the report.
-    """
+    """The scores of a report by name; an ambiguous name raises `Unanswerable`."""
 
     def __init__(self, accuracy: Sequence[Plain]) -> None:
         self._accuracy = accuracy

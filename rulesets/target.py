@@ -53,14 +53,12 @@ class Target:
         value: The bound, in `unit`.
         unit: One of the metric's units; empty for counts, lengths, scores and for a share that is a fraction.
         severity: Whether a miss fails the run (`fail`) or is only shown (`warn`, `info`).
-        source: Where the number comes from.
         where: The part of the requests that it concerns, as sorted (tag, value) pairs; empty for all.
         id: Its name in the verdict, unique in a ruleset.
         confidence: The proof that it asks for; None for the figure itself.
         on_missing: Its outcome when there are no samples.
         conditions: Of metric `good`: what a request must meet, in the order of `METRICS`.
         delta: Whether the relative change from the baseline is bounded, as a share; it may be negative.
-        note: A remark for the reader.
     """
 
     metric: str
@@ -97,21 +95,6 @@ class Target:
         note: str = "",
     ) -> Target:
         """Make a target from names in the user's spelling.
-
-        Args:
-            metric: A metric or an alias of one.
-            op: An operator.
-            value: The bound, in `unit`.
-            stat: A statistic or an alias; None for the only one of the metric.
-            unit: A unit; None for the metric's default.
-            severity: `fail`, `warn` or `info`.
-            source: Where the number comes from.
-            where: The part of the requests, as (tag, value) pairs.
-            confidence: `method`, `level`, `form` and `side`, each optional; see `Confidence`.
-            on_missing: `fail`, `skip` or `inconclusive`.
-            conditions: Those of metric `good`.
-            delta: Whether the relative change from the baseline is bounded.
-            note: A remark for the reader.
 
         Raises:
             TargetError: One of them does not exist, or they do not go together, or nothing can meet them.

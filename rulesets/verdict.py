@@ -33,15 +33,10 @@ class Verdict:
         status: The most severe status among the rows of severity `fail`: `INVALID` when the run does not
             represent the server, else `FAIL`, else `INCONCLUSIVE`, else `PASS`. Where all of them were
             skipped, `INCONCLUSIVE`.
-        ruleset: The name of the ruleset.
-        version: Its version.
         model: The entry of the ruleset that it was resolved for; empty for a flat file.
-        scenario: Of that model.
         locked: Whether a file that extends the rules may only tighten them.
         overrides: What was changed in the rules, and what was left out on request: if not empty,
             they are not the rules of that name.
-        source: Where the rules come from.
-        definitions: What the figures mean.
         notes: What the rules say of themselves.
         rows: One per rule: what makes a run valid first, then the targets in their order, then the rest.
         reasons: Why the report itself calls the run invalid; empty when it does not.

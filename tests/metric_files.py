@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from reporter.plots.catalog import described
+from reporter.plots.make import described
 from reporter.sample_results import METRICS
 from rulesets.metric_table import TABLE
 from rulesets.quantity import COMPARE, METRIC_ALIASES, TIME

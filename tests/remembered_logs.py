@@ -27,8 +27,8 @@ from reporter.metrics import compute
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable
 
-    from reporter.displayed import DisplayedReport
     from reporter.findings.check_inputs import CheckInputs
+    from reporter.metrics import DisplayedReport
     from reporter.report_options import ReportOptions
 
 MOST_LOGS: Final = 4

@@ -83,7 +83,7 @@ def plot(
         )
     what = what or usual_plot(runs)
     if json:
-        from reporter.plots.as_json import as_json
+        from reporter.plots.plot_value import as_json
 
         sys.stdout.write(as_json(plots_of(runs, what, by)))
         return

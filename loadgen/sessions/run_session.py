@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from loadgen.sessions.run.preparation import Prepared
     from loadgen.sessions.settings.perf import PerfSettings
     from recorder.errors import WriterError
-    from reporter.costs.prices import PriceTable
+    from reporter.costs import PriceTable
     from reporter.report import Report
     from reporter.report_options import ReportOptions
 

@@ -52,14 +52,11 @@ class RunTask:
 
     Attributes:
         task: The task as given, with its options.
-        name: The benchmark.
-        options: Its options.
         groups: The tags that scores are broken down by.
         count: The number of questions; None where the log does not have it.
         rows: How many rows its data had; None where not all of them were read.
         published: How many rows its data has where it is published; None where that is unknown.
         pass_threshold: From which value on an attempt passes.
-        notes: Remarks on its data, a sentence each.
         drawn: Where its questions were drawn: the `seed`, the `groups`, and `of` how many.
         system_prompt: The text of `--system-prompt` ahead of each question; None without it.
     """
@@ -83,13 +80,8 @@ class ScorerPass:
 
     Attributes:
         number: The number of the pass, from 1.
-        task: The scored task.
-        scorer: Its name.
-        version: Of the scorer.
-        definition: Where that is from.
         judge: The prompts of its judge, and the judge that is official; empty where none is needed.
         ended: `completed`, or how the pass was cut short.
-        options: The options of the pass.
         outdated: Whether requests were issued after it began, as the run was resumed.
     """
 
@@ -156,11 +148,7 @@ class StoppedScorer:
     """The last pass of a scorer, where that was not finished, or has scored less than the reported one.
 
     Attributes:
-        number: The number of the pass.
-        task: The scored task.
-        scorer: Its name.
         done: How many answers have a score, or need none.
-        total: How many answers there are.
         reported: The number of the reported pass; None where the pass was not finished.
     """
 
@@ -174,10 +162,6 @@ class StoppedScorer:
 
 def passes(log: OpenLog, wanted: int | None = None) -> list[ScorerPass]:
     """The passes to report: one scoring pass, or of every scorer that of the view `reported_passes`.
-
-    Args:
-        log: An opened log with the view `scores`.
-        wanted: The number of the only pass to report, finished or not.
 
     Raises:
         OptionError: The pass does not exist.
@@ -194,11 +178,7 @@ def passes(log: OpenLog, wanted: int | None = None) -> list[ScorerPass]:
 
 
 def stopped(log: OpenLog) -> list[StoppedScorer]:
-    """The scorers whose last pass was not finished, or is not the reported one.
-
-    Args:
-        log: An opened log with the view `scores`.
-    """
+    """The scorers whose last pass was not finished, or is not the reported one."""
     latest = {(scorer_pass.task, scorer_pass.scorer): scorer_pass for scorer_pass in _all(log)}
     reported = {(task, scorer): number for number, task, scorer in log.execute(_REPORTED).fetchall()}
     halves = []

@@ -41,13 +41,6 @@ def headlines(
 ) -> dict[str, HeadlineFigure]:
     """The figures of an entry, by name, in order.
 
-    Args:
-        graded: From `reporter.accuracy.score_rows.with_graded_rows`.
-        entry: The number of the entry.
-        scored: Its scorer and pass.
-        definitions: The figures.
-        counts: The counts of its samples.
-
     Raises:
         HeadlineError: A figure is not an aggregate, or not a number.
     """

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import statistics
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from reporter.accuracy.asked import asked, passes, stopped
-from reporter.accuracy.groups import groups
 from reporter.accuracy.headlines import headlines, without_unparsed
 from reporter.accuracy.notes import notes, of_stopped, of_unparsed
 from reporter.accuracy.repeated import pass_figures
 from reporter.accuracy.score_rows import SampleCounts, attempts, counts, not_scored, with_graded_rows
-from reporter.accuracy.statistics import over_repeats, over_samples
+from reporter.accuracy.spread import groups
 from reporter.errors import OptionError
 from reporter.log.run_head import logged_settings
 from reporter.values.scorer_definitions import defined
-from reporter.values.task_score import TaskScore, unknown_headlines
+from reporter.values.task_score import RepeatStatistics, SampleStatistics, TaskScore, unknown_headlines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +23,47 @@ if TYPE_CHECKING:
     from reporter.accuracy.asked import RunTask, ScorerPass, StoppedScorer
     from reporter.log.database import OpenLog
     from reporter.values.scorer_definitions import Definition
+
+_OVER_SAMPLES: Final = """
+    SELECT count(value), favg(value), median(value), stddev_pop(value), min(value), max(value)
+    FROM graded
+    WHERE entry = $entry"""
+
+# A repeat counts where it has every question: others would be scores of different questions.
+_OVER_REPEATS: Final = """
+    SELECT favg(value)
+    FROM scores JOIN entries USING (pass, task, scorer)
+    WHERE entry = $entry
+    GROUP BY attempt
+    HAVING count(*) = $questions
+    ORDER BY attempt"""
+
+
+def over_samples(graded: OpenLog, entry: int) -> SampleStatistics | None:
+    """Statistics of the samples' values; None where no sample has one."""
+    n, *figures = graded.execute(_OVER_SAMPLES, {"entry": entry}).fetchall()[0]
+    return SampleStatistics(n, *figures) if n else None
+
+
+def over_repeats(graded: OpenLog, counts: SampleCounts) -> RepeatStatistics | None:
+    """Statistics of the mean value of each repeat; None with fewer than two whole ones.
+
+    None also while samples have no value: which repeat they would raise is not known.
+    """
+    if counts.repeats < 2 or counts.unscored:  # noqa: PLR2004 (a spread takes two)
+        return None
+    parameters = {"entry": counts.entry, "questions": counts.questions}
+    values = [value for (value,) in graded.execute(_OVER_REPEATS, parameters).fetchall()]
+    if len(values) < 2:  # noqa: PLR2004 (likewise)
+        return None
+    return RepeatStatistics(
+        values=values,
+        mean=statistics.fmean(values),
+        median=statistics.median(values),
+        std=statistics.pstdev(values),
+        min=min(values),
+        max=max(values),
+    )
 
 
 def accuracy(log: OpenLog, scoring_pass: int | None = None) -> list[TaskScore]:
@@ -136,13 +177,7 @@ def _with_stopped(scores: Sequence[TaskScore], halves: Sequence[StoppedScorer]) 
 
 
 def _not_scored(log: OpenLog, task: RunTask, outdated: ScorerPass | None) -> TaskScore:
-    """A task without scores for all answers.
-
-    Args:
-        log: An opened log.
-        task: The task.
-        outdated: The pass that has scored some of them; None where none has.
-    """
+    """A task without scores for all answers."""
     definition, counted = defined(task.name, None), not_scored(log, task.task)
     return TaskScore(
         task=task.task,

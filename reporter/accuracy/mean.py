@@ -29,7 +29,6 @@ class Mean:
 
     Attributes:
         of: What it is the mean of; rows where it is NULL are left out, as `avg` does.
-        where: Of which rows.
     """
 
     of: str

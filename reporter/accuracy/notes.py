@@ -28,15 +28,7 @@ def notes(
     counts: SampleCounts,
     excluded: Mapping[str, int],
 ) -> Iterator[str]:
-    """The notes on a score.
-
-    Args:
-        task: The task.
-        scored: The scorer and the pass; None where it was not scored.
-        definition: The definition of the scorer in this program.
-        counts: The counts of the samples.
-        excluded: How many questions have fewer attempts than k, by k.
-    """
+    """The notes on a score."""
     yield from of_scoring(scored, definition, counts)
     yield from task.notes
     yield from _of_questions(task, counts)
@@ -96,13 +88,7 @@ def of_scoring(scored: ScorerPass | None, definition: Definition, counts: Sample
 
 
 def of_unparsed(counts: SampleCounts, value: float | None, without: float | None) -> Iterator[str]:
-    """The note on replies of a judge that could not be parsed, with the score both ways.
-
-    Args:
-        counts: The counts of the samples.
-        value: The score.
-        without: The same without the samples that have such a reply.
-    """
+    """The note on replies of a judge that could not be parsed, with the score both ways."""
     if not counts.judge_unparsed:
         return
     both = [

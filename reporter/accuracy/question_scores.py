@@ -28,11 +28,6 @@ _CLOSE: Final = 1e-9
 def by_question(log: OpenLog, scores: Sequence[TaskScore], name: str) -> Mapping[str, float] | None:
     """The mean value of each question.
 
-    Args:
-        log: An opened log with the view `scores`, where anything was scored.
-        scores: Those of its report.
-        name: The score, as rules call it.
-
     Returns:
         The means by the benchmark's names of the questions. None where no such score exists, or it is not
         the mean of these values, as for a part of the questions, or where some were sent more often.

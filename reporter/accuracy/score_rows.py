@@ -102,7 +102,6 @@ class SampleCounts:
     """The number of samples of a score, by outcome, and further facts.
 
     Attributes:
-        entry: The number of the score.
         bounded: Whether no value is below 0 or above 1.
         why: The most frequent reason of those that could not be judged.
 
@@ -176,13 +175,7 @@ def attempts(graded: OpenLog, entry: int, threshold: float) -> list[tuple[int, i
 
 
 def of_entry(entry: int, unscored: float, *, where: str = "true") -> str:
-    """SQL that lets `scores` be the rows of one entry, with a replacement of missing values.
-
-    Args:
-        entry: The number of the entry.
-        unscored: The replacement.
-        where: A condition on the rows.
-    """
+    """SQL that lets `scores` be the rows of one entry, with a replacement of missing values."""
     return (
         "WITH scores AS (SELECT * REPLACE (coalesce(value, "  # noqa: S608 (two numbers, a condition of ours)
         f"{unscored!r}::DOUBLE) AS value), value IS NULL AS unscored "

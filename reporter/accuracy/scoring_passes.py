@@ -24,8 +24,6 @@ class ScoringPass:
         number: From 1.
         ended: `completed`, `interrupted`, or `cut_off` where the log does not say.
         scorers: What the log says of each: `task`, `scorer`, `version`, `definition`, `judge`.
-        options: As the log has them.
-        graded: The number of its gradings.
         outdated: Whether a judge has answered since it began, or went on.
     """
 
@@ -43,7 +41,6 @@ class Scorable:
 
     Attributes:
         tasks: For each task, as the user named it, how many answers can be judged; in the questions' order.
-        passes: The passes so far, in order.
         accuracy: The member `accuracy` of the run's settings; empty where it has none.
         last_seq: The last event that this is based on.
     """

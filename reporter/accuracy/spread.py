@@ -10,12 +10,15 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from reporter.accuracy.mean import EVERY
+from reporter.accuracy.mean import EVERY, VALUE
 from reporter.accuracy.score_rows import of_entry
-from reporter.values.task_score import ConfidenceInterval
+from reporter.log.sql_files import quoted
+from reporter.values.task_score import ConfidenceInterval, GroupScore
 from rulesets.statistics import normal, wilson
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from reporter.accuracy.mean import Mean
     from reporter.log.database import OpenLog
 
@@ -71,16 +74,9 @@ class ScoreSums:
 
     Attributes:
         part: The common value of the samples.
-        n: Samples.
-        total: The sum of their values.
-        questions: Questions.
         squares: The sum of the squares of each question's sum.
         products: Of each question's sum times its number of samples.
         sizes: Of the squares of these numbers.
-        is_binary: Whether all values are 0 or 1.
-        is_share: Whether all are between 0 and 1.
-        repeated: Whether a question has several samples.
-        unscored: Samples whose value is unknown.
     """
 
     part: str
@@ -175,3 +171,39 @@ def spread(
         whose=of_questions,
     )
     return [ScoreSums(*row) for row in graded.execute(asked).fetchall()]
+
+
+MOST_VALUES: Final = 50
+"""The most values of a tag that scores are broken down by, unless its benchmark groups by it."""
+
+_OWN: Final = "task"
+"""The tag of every question, which is the benchmark's name."""
+
+_TAGS: Final = """
+    SELECT tag.key, count(DISTINCT tag.value)
+    FROM (SELECT unnest(map_entries(tags)) AS tag FROM questions WHERE task = $task)
+    GROUP BY tag.key
+    ORDER BY tag.key"""
+
+
+def groups(
+    graded: OpenLog, entry: int, task: str, of_benchmark: Sequence[str]
+) -> dict[str, dict[str, GroupScore]]:
+    """The scores of each tag's values, those of the benchmark's own groups first."""
+    there = dict(graded.execute(_TAGS, {"task": task}).fetchall())
+    own = [tag for tag in of_benchmark if tag in there]
+    others = [tag for tag, n in there.items() if tag not in {*own, _OWN} and 1 < n <= MOST_VALUES]
+    return {tag: _of(graded, entry, tag) for tag in (*own, *others)}
+
+
+def _of(graded: OpenLog, entry: int, tag: str) -> dict[str, GroupScore]:
+    return {
+        part_sums.part: GroupScore(
+            part_sums.n,
+            part_sums.unscored,
+            part_sums.mean,
+            None if part_sums.unscored else part_sums.standard_error,
+            None if part_sums.unscored else part_sums.interval,
+        )
+        for part_sums in spread(graded, entry, VALUE, part=f"tags[{quoted(tag)}]")
+    }

@@ -19,19 +19,12 @@ def undetermined(accuracy: Iterable[TaskScore]) -> list[TaskScore]:
 
     Answers that wait for a judge that was not named are not among the reasons: they were left open on
     purpose.
-
-    Args:
-        accuracy: `accuracy` of a report.
     """
     return [score for score in accuracy if score.unscored and _failures(score) and score.value != score.best]
 
 
 def findings(accuracy: Iterable[TaskScore]) -> list[Finding]:
-    """A warning for each undetermined score.
-
-    Args:
-        accuracy: `accuracy` of a report.
-    """
+    """A warning for each undetermined score."""
     return [_finding(score) for score in undetermined(accuracy)]
 
 

@@ -14,8 +14,8 @@ from reporter.errors import blaming
 from reporter.log.archive_manifest import SMALL_TABLES, ArchivedTables, File, Manifest
 from reporter.log.archived_log import opened_archive
 from reporter.log.database_in_memory import empty_database
-from reporter.log.event_codes import with_event_codes
 from reporter.log.opened import each_log
+from reporter.log.sql_files import with_event_codes
 from reporter.log.storage_place import MANIFEST, UNFINISHED, place
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from random import Random
 from statistics import variance
 from typing import TYPE_CHECKING, Final
 
-from reporter.compare.difference import POWER, FigureDifference, to_ratio
+from reporter.compare.compared_figure import POWER, FigureDifference, to_ratio
 from rulesets.statistics import mann_whitney
 
 if TYPE_CHECKING:
@@ -67,11 +67,6 @@ def detectable(first: int, second: int, alpha: float) -> float | None:
     formula of two means (`mann_whitney.detectable`) is far too optimistic where only groups without overlap
     are significant. Beyond, that formula holds, with the test's efficiency of 3/π.
 
-    Args:
-        first: Runs in the first group.
-        second: Runs in the second group.
-        alpha: The significance level.
-
     Returns:
         In standard deviations between runs of a group; None where groups of these sizes never differ.
     """
@@ -80,7 +75,7 @@ def detectable(first: int, second: int, alpha: float) -> float | None:
     least = _least_pairs(first, second, alpha)
     if least is None:
         return None
-    random = Random(0)  # noqa: S311 (a simulation, not a secret)
+    random = Random(0)  # noqa: S311 (reproducible text, not a secret)
     draws = [
         ([random.gauss() for _ in range(first)], [random.gauss() for _ in range(second)])
         for _ in range(_DRAWS)

@@ -57,10 +57,7 @@ class Mismatch:
         about: The topic: `settings`, `dataset`, `lengths`, `tokens`, `cache`, `scoring`, `machine`, `client`,
             `versions`, `definitions`, `energy` or `validity`.
         what: Its name there, such as `load.concurrency`.
-        run: The run.
-        value: Its value in the run.
         reference: The run that it is compared with; empty for a problem of the run alone.
-        reference_value: Its value in that run.
     """
 
     about: str
@@ -72,13 +69,7 @@ class Mismatch:
 
 
 def facts(report: Mapping[str, Any], settings: Mapping[str, Any], environment: Mapping[str, Any]) -> Facts:
-    """The facts of a run.
-
-    Args:
-        report: Its report.
-        settings: The settings of its log; empty where there is only a report.
-        environment: Likewise.
-    """
+    """The facts of a run."""
     run, tokens = members(report.get("run")), members(report.get("tokens"))
     dataset, energy = members(run.get("dataset")), members(report.get("energy"))
     run_settings = {**run, **settings}

@@ -1,19 +1,19 @@
 """Comparison of sides with the first side in every metric, and the result.
 
-The metrics that decide are one family: Holm's method (reporter/compare/holm.py) keeps the chance of a false
+The metrics that decide are one family: Holm's method (reporter/compare/family.py) keeps the chance of a false
 alarm in any of them, on any side, below alpha. Those that are only shown are tested each by itself.
 """
 
 from __future__ import annotations
 
+import math
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from reporter.compare import inconclusive_metrics
 from reporter.compare.comparable import Mismatch, unlike
 from reporter.compare.comparison import Comparison, SideSummary
 from reporter.compare.family import Family, is_constant
-from reporter.compare.naming import labels
 from rulesets.statistics import mann_whitney
 
 if TYPE_CHECKING:
@@ -42,16 +42,7 @@ def compare(
     by_runs: bool = False,
     notes: Sequence[str] = (),
 ) -> Comparison:
-    """Compare sides with the first.
-
-    Args:
-        sides: Two at least, each with the figures of all metrics.
-        deciding: The metrics that the comparison can fail by.
-        further: The metrics that are only shown.
-        rules: When a difference counts.
-        by_runs: Whether runs are the sampling units, as they always are where a side has several.
-        notes: Remarks for the reader on the choice of metrics.
-    """
+    """Compare sides with the first."""
     by_runs = by_runs or any(len(side.runs) > 1 for side in sides)
     rows = (
         *Family(sides, rules, decides=True, by_runs=by_runs).rows(deciding),
@@ -137,12 +128,7 @@ def _status(
         for change, cell in zip(row.changes, row.figures[1:], strict=True)
         if cell is None
     ]
-    unseen = lost or [
-        why
-        for row in rows
-        if row.decides
-        for why in inconclusive_metrics.shortcomings(row, rules, by_runs=by_runs)
-    ]
+    unseen = lost or [why for row in rows if row.decides for why in shortcomings(row, rules, by_runs=by_runs)]
     return ("INCONCLUSIVE", unseen) if unseen else ("PASS", [])
 
 
@@ -225,3 +211,105 @@ def _least_p(sides: Sequence[Side]) -> list[float]:
 
 def _sizes(sides: Sequence[Side]) -> str:
     return " and ".join(str(len(side.runs)) for side in sides)
+
+
+LONGEST: Final = 26
+"""Columns of a name; two with their figures fit on a page of 80."""
+
+_CUT: Final = "..."
+
+
+def labels(sides: Sequence[Side]) -> list[str]:
+    """A name for each side, no two alike.
+
+    The dataset and the model where these differ from side to side; else as much of the end of its path as
+    distinguishes it. Long names are cut in the middle.
+    """
+    names = [_about(side) for side in sides]
+    if not all(names) or len(set(names)) < len(names):
+        names = _endings([side.name for side in sides])
+    short = [_cut(name) for name in names]
+    if len(set(short)) < len(short):
+        short = [f"{number}:{_cut(name, LONGEST - 3)}" for number, name in enumerate(names, start=1)]
+    return short
+
+
+def _about(side: Side) -> str:
+    """The common dataset and model of a side's runs; empty for different ones."""
+    about = {(run.dataset, run.model) for run in side.runs}
+    if len(about) != 1:
+        return ""
+    [(dataset, model)] = about
+    parts = [Path(dataset).stem if dataset else "", model.rstrip("/").rpartition("/")[2]]
+    return " ".join(part for part in parts if part)
+
+
+def _endings(paths: Sequence[str]) -> list[str]:
+    """The shortest ends of paths that differ from each other."""
+    parts = [Path(path).parts or (path,) for path in paths]
+    for many in range(1, max(map(len, parts)) + 1):
+        ends = ["/".join(part[-many:]).lstrip("/") or path for part, path in zip(parts, paths, strict=True)]
+        if len(set(ends)) == len(ends):
+            return ends
+    return [f"{path} ({number})" for number, path in enumerate(paths, start=1)]
+
+
+def _cut(name: str, longest: int = LONGEST) -> str:
+    if len(name) <= longest:
+        return name
+    kept_length = longest - len(_CUT)
+    return f"{name[: kept_length // 2]}{_CUT}{name[-(kept_length - kept_length // 2) :]}"
+
+
+LARGE: Final = 30
+"""A change for the worse of this many times `min_effect`, or `min_points`, must be excluded."""
+
+_LEAST: Final = -1 + 1e-12
+
+
+def shortcomings(row: ComparisonRow, rules: Rules, *, by_runs: bool) -> Iterator[str]:
+    """Messages that a metric is untested, or that its interval has room for a large change for the worse."""
+    large = LARGE * (rules.min_points if row.in_points else rules.min_effect)
+    units = "runs" if by_runs else "requests"
+    reference = row.figures[0]
+    for cell, change in zip(row.figures[1:], row.changes, strict=True):
+        if cell is None or reference is None:
+            continue
+        name = f"{row.metric} of {change.side}"
+        if change.finding == "too few requests":
+            enough = f"{change.needed or 0:,} requests a side"
+            yield f"{name} cannot be tested: send {enough}, or leave it out (--metric)"
+        elif change.finding == "not tested":
+            yield f"{name} cannot be tested: compare runs with their logs, or several runs a side"
+        elif change.finding == "no significant difference" and large:
+            yield from _open(row, change, large, f"{units} a side, or leave it out (--metric)")
+
+
+def _open(row: ComparisonRow, change: MetricChange, large: float, rest: str) -> Iterator[str]:
+    """The message that the interval of a change goes beyond a large change for the worse."""
+    name, worst = f"{row.metric} of {change.side}", _worst(row, change)
+    limit, unit = _scaled(large, row), "points" if row.in_points else "%"
+    if worst is None:
+        # An interval without an end is narrow all the same where no pair of scores differs.
+        if change.detectable is None or _scaled(change.detectable, row) > limit:
+            yield f"{name}: a change of any size is not excluded; take more {rest}"
+    elif (far := abs(_scaled(worst, row)) / limit) > 1:
+        fewest = min(0 if cell is None else cell.n for cell in row.figures)
+        size = "any size" if row.in_points and abs(worst) >= 1 else f"{100 * worst:+.0f} {unit}"
+        yield (
+            f"{name}: a change of {size} is not excluded; take about {math.ceil(fewest * far**2):,} {rest}"
+        )
+
+
+def _worst(row: ComparisonRow, change: MetricChange) -> float | None:
+    """The worst change in the interval; None without an end on that side."""
+    low = 0.0 if row.better == "lower" else change.low
+    high = 0.0 if row.better == "higher" else change.high
+    if low is None or high is None:
+        return None
+    return max(min(low, 0.0), max(high, 0.0), key=lambda end: abs(_scaled(end, row)))
+
+
+def _scaled(change: float, row: ComparisonRow) -> float:
+    """A change on the scale on which standard errors shrink with the root of the number."""
+    return change if row.in_points else math.log1p(max(change, _LEAST))

@@ -29,6 +29,36 @@ if TYPE_CHECKING:
     from reporter.compare.compared_metric import ComparedMetric, Kind
     from rulesets.evidence import Accuracy, Evidence
 
+POWER: Final = 0.8
+"""The chance with which a difference is found that is called detectable."""
+
+
+@dataclass(frozen=True, slots=True)
+class FigureDifference:
+    """How a figure differs from the reference's.
+
+    Attributes:
+        low: The lower end of its interval; None where none is known.
+        p: The chance of a difference as large between two that do not differ; None where none is known.
+        detectable: The difference that would be found in four of five comparisons such as this one, in either
+            direction; None where none would, or none is known.
+        needed: Where p is None for want of requests, how many each run would need.
+        paired: Of a score, how many questions both runs were asked and were compared by.
+    """
+
+    by: float
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    detectable: float | None = None
+    needed: int | None = None
+    paired: int | None = None
+
+
+def to_ratio(by: float, *, in_points: bool) -> float:
+    """A difference of logarithms as a share; a difference in points unchanged."""
+    return by if in_points else math.expm1(by)
+
 
 Value = TypeVar("Value")
 
@@ -44,15 +74,12 @@ class ComparedFigure:
         value: In the metric's unit.
         n: The requests (gaps, for `itl`) behind it.
         low: The lower end of its interval; None where none is known.
-        high: The upper end.
         below: Its standard error downwards, relative to the value; absolute for shares. Infinite without
             a limit on that side.
         above: Its standard error upwards.
         freedom: Degrees of freedom of both; None where they are known as if from many.
         effective: The equivalent number of independent requests; None for rates and scores.
         ordered: Of a percentile, the values around it; None where their order in time is not known.
-        is_share: Of a score, whether it is between 0 and 1.
-        better: Of a score, which side is better.
         questions: Of a score, the value of each question, as far as they are known.
     """
 
@@ -71,13 +98,7 @@ class ComparedFigure:
 
 
 def figure(run: Evidence, metric: ComparedMetric, level: float) -> ComparedFigure | None:
-    """The figure of a run; None if absent, or if a report lacks the figure.
-
-    Args:
-        run: The run.
-        metric: Which figure.
-        level: Of its interval, such as 0.95.
-    """
+    """The figure of a run; None if absent, or if a report lacks the figure."""
     try:
         return _FIGURES[metric.kind](run, metric, level)
     except Unanswerable:

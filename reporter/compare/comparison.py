@@ -110,9 +110,7 @@ class ComparisonRow:
     """One metric, side by side.
 
     Attributes:
-        metric: The metric as in a rule.
         unit: Of its figures; empty for shares.
-        better: Which side of it is better.
         decides: Whether a comparison can fail by it.
         in_points: Whether differences are points of a share.
         figures: One per side, the reference first; None where a side has none.
@@ -133,8 +131,6 @@ class SideSummary:
     """A side of a comparison.
 
     Attributes:
-        name: The name on the command line.
-        runs: The names of its runs.
         label: Its name in tables: its model and dataset where these differ between sides, else its folder.
         requests: How many of its requests completed; None where that is unknown.
     """
@@ -155,12 +151,9 @@ class Comparison:
             client or a wide interval leave it open.
         reasons: Why it is not PASS.
         test: `within_runs` for one run a side, else `mann_whitney`.
-        rules: When a difference counts.
         sides: The first is the reference.
         rows: The metrics that decide first.
         unlike: The differences that make them hard to compare.
-        notes: Remarks for the reader.
-        schema_version: See `SCHEMA_VERSION`.
     """
 
     status: Status

@@ -6,19 +6,32 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING
 
-from reporter.compare import between, paired_scores, percentiles, within
+from reporter.compare import between, paired_scores, within
 from reporter.compare.comparison import Cell, ComparisonRow, MetricChange
-from reporter.compare.holm import adjusted
+from reporter.compare.within import percentile_difference
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reporter.compare.compared_figure import ComparedFigure
+    from reporter.compare.compared_figure import ComparedFigure, FigureDifference
     from reporter.compare.compared_metric import ComparedMetric
     from reporter.compare.comparison import Finding, Rules
-    from reporter.compare.difference import FigureDifference
     from reporter.compare.side import End, Side
     from rulesets.quantity import Better
+
+
+def adjusted(chances: Sequence[float]) -> list[float]:
+    """The adjusted p-values of a family, each to be compared with alpha, in the given order.
+
+    The smallest of m is multiplied by m, the next by m - 1, and so on; none becomes smaller than one before
+    it.
+    """
+    order = sorted(range(len(chances)), key=chances.__getitem__)
+    least, made = 0.0, [1.0] * len(chances)
+    for place, index in enumerate(order):
+        least = max(least, min(1.0, (len(chances) - place) * chances[index]))
+        made[index] = least
+    return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +40,6 @@ class Family:
 
     Attributes:
         sides: The first is the reference.
-        rules: When a difference counts.
         decides: Whether the comparison can fail by it.
         by_runs: Whether the sampling units are runs, or the requests in them.
     """
@@ -141,7 +153,7 @@ class Family:
             difference = paired_scores.difference(reference, other, in_points=in_points, **levels)
         else:
             difference = (
-                None if metric.p is None else percentiles.difference(reference, other, metric.p, **levels)
+                None if metric.p is None else percentile_difference(reference, other, metric.p, **levels)
             )
         return difference or within.difference(reference, other, in_points=in_points, **levels)
 
@@ -193,11 +205,6 @@ def is_constant(values: Sequence[float], *, by_runs: bool, of_requests: bool) ->
 
     Such a test does not count in the family: R. E. Tarone, "A modified Bonferroni method for discrete data",
     Biometrics 46, 1990.
-
-    Args:
-        values: The figures of the runs of both sides.
-        by_runs: Whether runs are what is sampled.
-        of_requests: Whether a figure is the share of requests that something is true of.
     """
     return len(set(values)) == 1 and (by_runs or (of_requests and values[0] in {0.0, 1.0}))
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reporter.compare.compared_figure import critical
-from reporter.compare.difference import POWER, FigureDifference
+from reporter.compare.compared_figure import POWER, FigureDifference, critical
 from rulesets.statistics import paired, student
 
 if TYPE_CHECKING:
@@ -27,13 +26,6 @@ def difference(
     reference: ComparedFigure, other: ComparedFigure, *, in_points: bool, level: float, level_to_find: float
 ) -> FigureDifference | None:
     """The difference of two scores over the questions that both runs were asked.
-
-    Args:
-        reference: The score of the reference.
-        other: The score of the other run.
-        in_points: Whether they are shares; else the difference is one of the reference's score.
-        level: Of the interval.
-        level_to_find: Of the interval that a detectable difference must be outside of.
 
     Returns:
         None where most questions differ, fewer than two are shared, or a ratio is undefined.

@@ -16,9 +16,7 @@ class PointComparison:
     """A point that two series have.
 
     Attributes:
-        name: The point's name.
         runs: Its run in the reference, and in the other series.
-        comparison: The comparison of the two.
     """
 
     name: str
@@ -31,7 +29,6 @@ class SeriesComparison:
     """Two series, compared.
 
     Attributes:
-        names: Of the reference, and of the other series.
         points: Those that are in both, at least one.
         left_out: The names of points that are in one of the series only.
         worst: The first point with the most severe result, which is the result of the series.

@@ -34,12 +34,8 @@ class ComparedRun:
     """The data of one run that a comparison needs after the run is closed.
 
     Attributes:
-        name: The name as given.
-        facts: Its facts.
-        faults: Its own problems.
         figures: By the names of the metrics; None where it has none.
         ends: Of those that are in doubt, the least and the most that they can be.
-        scores: The names of its main scores.
         requests: How many completed.
         model: Its model; empty where it is not known.
         dataset: What it asked; likewise.
@@ -112,15 +108,7 @@ def look(
     metrics: Sequence[ComparedMetric],
     level: float,
 ) -> ComparedRun:
-    """Read the data of a run that a comparison needs.
-
-    Args:
-        name: Its name.
-        run: The run.
-        log_head: What its log opens with (`references.log_head`).
-        metrics: The figures.
-        level: Of their intervals.
-    """
+    """Read the data of a run that a comparison needs."""
     report = run.report
     ends = {metric.name: _ends(run, metric, level) for metric in metrics if metric.kind in _IN_DOUBT}
     scores = [read(f"accuracy.{score}") for score in main(report.get("accuracy") or ())]

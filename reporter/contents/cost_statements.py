@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reporter.costs.costs import DOLLARS
+from reporter.costs import DOLLARS
 from reporter.log.sql_files import quoted
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final
 
-from reporter.contents.excerpt import NO_TEXT, Excerpt, excerpt
-from reporter.contents.texts import prompt_in_words, response_in_words
+from reporter.contents.texts import NO_TEXT, Excerpt, excerpt, prompt_in_words, response_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -79,26 +78,12 @@ class RequestExcerpt:
     """One request. Times are in ms; None for stages that the request did not reach.
 
     Attributes:
-        sample_uuid: Its name in the log.
         status: `completed` or `failed`.
-        error: The name of its failure.
-        message: What that said.
-        http_status: The status of the response.
-        finish_reason: Why the server ended it.
-        endpoint: Where it was sent.
-        tags: Of its prompt.
         issued_at: When it was issued, in UTC.
-        latency_ms: As in `samples`, like the next four.
-        ttft_ms: …
-        tpot_ms: …
-        input_tokens: …
-        output_tokens: …
         waited_ms: From the schedule to the first byte sent.
         first_ms: From there to the first token.
         ended_ms: To the end.
         chunks_ms: To each chunk with a token; of many, evenly spaced ones.
-        chunks: How many there are.
-        prompt: Its text.
         response: The parts of its response, by name.
     """
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from reporter import statements
 from reporter.compare.compared_metric import target_of
 from reporter.log.sql_files import condition, quoted
-from reporter.quantile import percentile_sql
+from reporter.percentiles import percentile_sql
 from rulesets.errors import ExpressionError
 from rulesets.expression import parse
 from rulesets.metric_table import BY_NAME, quantity_of

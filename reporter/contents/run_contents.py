@@ -6,27 +6,118 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from reporter.contents import example_requests, scored, span_statements
-from reporter.contents.key_figures import headlines
-from reporter.contents.narrow import narrowed
+from reporter.compare.compared_figure import figure
+from reporter.compare.compared_metric import metric
+from reporter.contents import example_requests, scored
+from reporter.contents.example_requests import FAILED, SLOWEST
+from reporter.log.sql_files import quoted, sql_file
 from reporter.log.subjects import has_sensors
 from reporter.log.window import windows_sql
 from reporter.measured.log_evidence import LogEvidence
-from reporter.plots.catalog import PLOTS
-from reporter.plots.make import make_plot
-from reporter.plots.phases import phases_of
+from reporter.plots.make import PLOTS, make_plot
+from reporter.plots.marks import phases_of
 from reporter.plots.plot_value import NoPlot, Plot
+from reporter.statements import STAGE, part
 from reporter.stored_answers import texts_of
+from reporter.windows.run_spans import span_number, stage_spans, stages_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from reporter.contents.example_requests import RequestExcerpt
-    from reporter.contents.key_figures import HeadlineValue
     from reporter.contents.scored import ScoredSamples
     from reporter.log.database import OpenLog
-    from reporter.plots.phases import RunPhase
+    from reporter.plots.marks import RunPhase
     from reporter.report import Report
+    from rulesets.evidence import Evidence
+
+LEVEL: Final = 0.95
+"""Of the intervals."""
+
+MEASURED: Final = (
+    *("output_tps", "qps", "ttft:p(50)", "ttft:p(99)", "tpot:p(50)", "tpot:p(99)", "itl:p(50)", "itl:p(99)"),
+    *("latency:p(50)", "latency:p(99)", "error"),
+)
+"""The figures of a page, as `loadgen compare --metric` names them."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeadlineValue:
+    """A figure with a 95 % interval.
+
+    Attributes:
+        low: The lower end; None where the run is too short for one.
+        n: The requests, or gaps, behind it.
+    """
+
+    value: float
+    low: float | None
+    high: float | None
+    unit: str
+    n: int
+
+
+def headlines(evidence: Evidence) -> dict[str, HeadlineValue]:
+    """Those of `MEASURED` that a run has.
+
+    The intervals are those of `loadgen compare`: of percentiles by order statistics, of rates by the scatter
+    over time, with as many requests as are independent of each other.
+
+    Raises:
+        LogError: The log is damaged.
+        NoRoomError: Memory and temporary disk space are too small for what is computed.
+    """
+    return dict(_headlines(evidence))
+
+
+def _headlines(evidence: Evidence) -> Iterator[tuple[str, HeadlineValue]]:
+    for name in MEASURED:
+        compared = metric(name)
+        computed = figure(evidence, compared, LEVEL)
+        if computed is not None:
+            yield (
+                name,
+                HeadlineValue(computed.value, computed.low, computed.high, compared.unit, computed.n),
+            )
+
+
+_READ_COLUMNS: Final = (
+    *("sample_uuid", "tags", "sitting", "phase", "endpoint", "turn", "measured", "in_window", "status"),
+    *("issued_ns", "ended_ns", "ttft_ms", "tpot_ms", "latency_ms"),
+)
+"""The columns of `samples` that figures with intervals are computed from."""
+
+_SAMPLES: Final = "CREATE TEMP TABLE samples AS SELECT {columns} FROM memory.main.samples"
+
+_CHUNK_VIEW: Final = """
+    CREATE TEMP VIEW chunks AS
+    SELECT
+        sample_uuid,
+        chunk - 1 AS chunk_index,
+        CASE WHEN chunk > 1 THEN gap_us / 1e3 END AS gap_ms
+    FROM (
+        SELECT sample_uuid, unnest(chunk_gaps_us) AS gap_us, generate_subscripts(chunk_gaps_us, 1) AS chunk
+        FROM requests
+    )"""
+"""Without the moments of arrival, which take a sum for each chunk."""
+
+
+def narrowed(log: OpenLog) -> OpenLog:
+    """The log on another connection, with only the columns of `samples` for plots and figures.
+
+    A request takes some 200 bytes; what has no room in memory goes to a temporary file.
+
+    Raises:
+        NoRoomError: Memory and temporary disk space are too small for it.
+    """
+    narrow = log.with_room()
+    read = " ".join((*_READ_COLUMNS, SLOWEST, FAILED, *(definition.sql for definition in PLOTS.values())))
+    words = set(re.findall(r"\w+", read))
+    columns = [name for name, *_ in narrow.execute("DESCRIBE samples").fetchall() if name in words]
+    narrow.execute(_SAMPLES.format(columns=", ".join(columns)))
+    narrow.execute(_CHUNK_VIEW)
+    return narrow
+
 
 _BUILT_IN: Final = frozenset({"phase", "endpoint", "turn", "stage"})
 """What a report is broken down by without a tag."""
@@ -50,8 +141,6 @@ class RunContents:
         plots: All that the run has data for.
         absent: The others, with the reason.
         parts: By tag and by name, plots with a series per value of the tag.
-        slowest: The slowest requests.
-        failed: The first failures of each kind.
         samples: Some scored answers; None of a run without benchmarks.
         windows: SQL that puts the windows of the rates in the place of the run's own; empty for these.
         stages: The query of the stages of the load; empty without any.
@@ -72,10 +161,6 @@ class RunContents:
 
 def run_contents(report: Report, evidence: LogEvidence) -> RunContents:
     """Compute the contents of a run's page.
-
-    Args:
-        report: The report.
-        evidence: Over the log that it was computed from.
 
     Raises:
         LogError: The log is damaged.
@@ -100,7 +185,7 @@ def run_contents(report: Report, evidence: LogEvidence) -> RunContents:
             failed=example_requests.failed(log, narrow, read),
             samples=scored.scored_samples(log, report.accuracy, read) if has_scores else None,
             windows="" if log.windows is None else windows_sql(log.windows, log.window),
-            stages=span_statements.stages(log, report),
+            stages=stage_statement(log, report),
             phases=phases_of(log),
         )
 
@@ -126,3 +211,30 @@ def _parts(log: OpenLog, tag: str, plots: Sequence[Plot]) -> Iterator[tuple[str,
             part = make_plot(log, plot.name, tag)
             if isinstance(part, Plot):
                 yield plot.name, part
+
+
+_STAGE_RATES: Final = """\
+    SELECT stage AS part, coalesce(sum(completed), 0) / sum(seconds) AS requests_per_s,
+        sum(output_tokens) / sum(seconds) AS output_tokens_per_s
+    FROM (VALUES {spans}) AS spans(span, stage, seconds)
+    LEFT JOIN (
+{happenings}
+    ) USING (span)
+    GROUP BY part"""
+
+
+def stage_statement(log: OpenLog, report: Report) -> str:
+    """The query of the stages of the load, with rates over each stage; empty without stages."""
+    spans = list(stage_spans(log, stages_of(report.run.load)))
+    if STAGE not in report.breakdown or not spans:
+        return ""
+    rows = (
+        f"({number}, {quoted(label)}, {span.width_ns / 1e9!r})" for number, (label, span) in enumerate(spans)
+    )
+    labels = ", ".join(quoted(label) for label, _ in spans)
+    rates = _STAGE_RATES.format(
+        spans=", ".join(rows), happenings=sql_file("figures/happenings").strip().rstrip(";")
+    )
+    value = f"[{labels}][span_of(scheduled_ns) + 1]"
+    number = span_number([span for _, span in spans])
+    return f"CREATE TEMP MACRO span_of(at_ns) AS {number};\n\n{part(report, value, rates)}"

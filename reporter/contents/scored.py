@@ -5,8 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from reporter.contents.excerpt import NO_TEXT, Excerpt, excerpt
-from reporter.contents.texts import prompt_in_words, reference_in_words, response_in_words
+from reporter.contents.texts import (
+    NO_TEXT,
+    Excerpt,
+    excerpt,
+    prompt_in_words,
+    reference_in_words,
+    response_in_words,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -76,17 +82,11 @@ class ScoredSample:
     """A scored answer.
 
     Attributes:
-        task: The benchmark as it was named.
         outcome: `correct`, `incorrect`, `partial`, or the status of one that could not be scored.
-        value: Its value; None where it has none.
-        question_id: The benchmark's name of the question.
         attempt: The number of the attempt, from 1.
-        tags: Of the question.
         extracted: What the grader took for the answer.
         reason: Why it has this outcome.
-        question: The prompt.
         answer: The parts of the response, by name.
-        reference: What it was scored against.
         judged: What judges said, by inquiry.
     """
 
@@ -110,7 +110,6 @@ class ScoredSamples:
 
     Attributes:
         samples: Those that are shown, of each outcome about as many.
-        n: How many there are.
         sql: The query that has all of them.
     """
 
@@ -123,12 +122,6 @@ def scored_samples(
     log: OpenLog, scores: Sequence[TaskScore], read: ReadTexts, limit: int = MOST_SAMPLES
 ) -> ScoredSamples:
     """Some answers of each benchmark, by the first scorer.
-
-    Args:
-        log: An opened log with `TABLES`.
-        scores: Those of the report.
-        read: From `reporter.stored_answers.texts_of`.
-        limit: How many are chosen, of all benchmarks together.
 
     Raises:
         LogError: The log is damaged.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
@@ -10,6 +11,39 @@ from reporter.json_values import document, members, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+_REST: Final = 200_000
+"""The most characters that a page keeps after the first ones: prompts of long contexts are longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """The beginning of a text.
+
+    Attributes:
+        text: The first characters.
+        length: The characters of the whole.
+        rest: The characters after `text`, as many as there is room for.
+    """
+
+    text: str
+    length: int
+    rest: str = ""
+
+    @property
+    def left_out(self) -> int:
+        """How many characters follow."""
+        return self.length - len(self.text) - len(self.rest)
+
+
+NO_TEXT = Excerpt("", 0)
+"""Of a request that has none."""
+
+
+def excerpt(text: str | None, limit: int) -> Excerpt:
+    """The first `limit` characters of a text, and the rest."""
+    return NO_TEXT if text is None else Excerpt(text[:limit], len(text), text[limit : limit + _REST])
+
 
 _USER: Final = "user"
 
@@ -33,11 +67,7 @@ def prompt_in_words(stored: str | None) -> str | None:
 
 
 def response_in_words(stored: str | None) -> Mapping[str, str]:
-    """The parts of a response: reasoning, output and tool calls, where present.
-
-    Args:
-        stored: The JSON of the event that ended the request.
-    """
+    """The parts of a response: reasoning, output and tool calls, where present."""
     parts = members(document(stored)) if stored else {}
     calls = parts.get("tool_calls")
     named = {

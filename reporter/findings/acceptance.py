@@ -45,13 +45,7 @@ def marked(check: Check, finding: Finding, evidence: CheckInputs) -> Finding:
 
 
 def accepted(validity: Validity, findings: Iterable[Finding], on_invalid: OnInvalid) -> Validity:
-    """The validity with whether it is accepted: every reason must be an error that can be.
-
-    Args:
-        validity: From `reporter.findings.findings.validity`.
-        findings: The findings that it was made of.
-        on_invalid: The user's choice.
-    """
+    """The validity with whether it is accepted: every reason must be an error that can be."""
     reasons = {finding.message for finding in findings if finding.acceptable}
     if on_invalid == "fail" or validity.valid or not reasons.issuperset(validity.reasons):
         return validity

@@ -39,77 +39,35 @@ class CheckInputs:
     Attributes:
         ended: `completed`, `running`, `cut_off`, or what else ended it, such as `interrupted`.
         load: The settings' load: `kind`, `rate`, `concurrency` and more.
-        counts: The measured requests.
-        latency_ms: Of those that completed.
         own: What of the time to their first tokens is the client's own.
         deciding: The figures that decide whether that is too much; None for the TTFT's p99 and median.
-        bounds: Between which ends the figures lie that are in doubt.
-        reported: The summaries as they are reported, by the Report's fields.
-        held_ms: How long those of them waited for a place that had to.
         token_sources: How many of them have their token count from where; `unknown` for those without one.
-        input_unknown: How many of them have no count of input tokens.
         bare: Whether requests have neither phases nor sendings, and all are measured from their issue.
         scheduled_span_ns: From the first to the last intended issue; of conversations, of their first turns.
-        issued_span_ns: From the first to the last issue of those.
         seconds: How many seconds had a request that was due in them.
         seconds_behind: In how many of them too few left in time; see reporter/sql/figures/issuing.sql.
         requests_behind: How many were due in those.
-        chunks: Chunks with a token, of all completed requests.
-        coalesced: Reads that held more than one of them.
-        asked_for_stream: Whether responses were asked for as streams; None where that is not known.
-        unstreamed: How many came as one JSON text.
         refused: How many had token counts of the server's that cannot be true.
         refused_to_chunks: Of how many of these chunks stand for the output tokens.
-        refused_input: How many of these have no count of input tokens.
         refused_example: One of these: its `request`, the `counts` as JSON, and its `bytes`.
-        token_checks: The server's token counts, compared with each other and with the text.
-        contradicted: How many had fewer output tokens, by the server's count, than chunks.
         unended: How many were complete although their HTTP responses did not end in order.
-        finish_reasons: How many had which finish reason; None for none of them.
-        deviations: How many responses deviated in which way from their protocol; None for none.
         tagged: How many began with reasoning in tags in the content.
-        reasoning_only: How many had reasoning, but neither further content nor tool calls.
-        has_questions: Whether the answers are scored.
         asks_times: Whether latencies or rates are asked of the run, as by rules on them.
-        unasked: Responses that came although no request had asked for them.
-        unencoded: Events whose data the log does not have, because it could not be written as JSON.
-        unencoded_example: The type of one of them.
         reusable: How many would have found a free connection if the server kept its connections.
         silent_chunks: Chunks that named the content and had none; see docs/metrics.md.
         silent_as_tokens: In how many of them they count as tokens.
-        silent_as_none: In how many of them they do not.
-        recorder: The recorder's last reading of itself.
-        client: How the load generator's processes were doing.
-        usable_cpus: How many CPUs they could use; None where that is not known.
         complete_until: Until when the log of a run that was cut off is complete (`run.complete_until` of the
             report); None where it does not say so.
         prompts: How many different prompts the run could ask; None where that is not known, where a salt made
             each of them different, and where a benchmark asks each several times.
         asked: How many requests asked one of them, warm-up included: of a conversation, its first turn.
-        turns: How many requests were later turns of conversations.
         resumable: Whether a number of requests or conversations ends the run, so that it can be resumed.
-        steady_state: The part of the run that did not drift, or why there is none.
-        steady_required: Whether the run is invalid without one.
         messages: For failures by name, what was said about one of them.
-        segments: In how many of them the run was done.
-        violations: Laws that were broken.
-        definitions: What the figures were computed by.
         tokenizer: What the tokenizer is called that the report was given; None without one or its name.
-        one_token: How many answers had no token for TPOT to divide by; 0 where the definitions do not ask.
         first_chunk_unknown: Of how many it is not known how many tokens came after the first chunk; likewise.
-        window_s: How long the window is that rates are counted over; None where there is none.
-        qps: Completed requests per second in it.
-        imported: Whether the run was imported from a harness, which measures no requests.
-        figures_only: Whether the run was imported without records of requests.
-        logged: What the load generator found itself while it ran.
         timeouts_s: The client's limits in seconds, by the failures of requests that exceed them, such as
             `total_timeout`; those that the log has.
-        nodes: The nodes of a run of several machines.
         shard: The node whose log alone this is, and how many nodes the run has.
-        cold: The first requests, where the server was not ready for them; None for an ordinary start.
-        overload: The spans of an open loop in which the queue grew; None where it did not.
-        went_away: The moment from which the endpoint was gone; None where it answered until the end.
-        failure_limit: The share of failed requests above which the run is invalid.
     """
 
     ended: str

@@ -81,9 +81,6 @@ class ClientOverhead:
     """The client's part of the median and of the p99.
 
     Attributes:
-        count: How many they are.
-        p50: Of the median.
-        p99: Of the p99.
         parts: The client's part of each of `STATS`, of `ttft` and of `latency`.
         ends: The least and the most that these parts can be, where stamps are in doubt; None where they are
             exact.
@@ -184,10 +181,6 @@ def longest_delay_ms(log: OpenLog, late_ms: float) -> float | None:
 
     It bounds how far latencies can lie above the stamped ones (`rulesets.evaluators.client_delay`); a failed
     request has no latency.
-
-    Args:
-        log: The log.
-        late_ms: What of the TTFT itself is client overhead, from `late_reads_ms`.
     """
     ((longest_ms,),) = log.execute(_LONGEST).fetchall()
     return None if longest_ms is None else float(longest_ms) + late_ms

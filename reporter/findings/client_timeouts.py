@@ -26,13 +26,7 @@ _ROUND_S: Final = (60, 120, 300, 600, 1200, 1800, 3600, 7200, 14_400, 28_800, 86
 
 
 def waits_together(kind: object, max_concurrency: int | None, requests: int | None) -> bool:
-    """Whether all requests of a load wait in the server from its start on.
-
-    Args:
-        kind: Of the load, by its name.
-        max_concurrency: How many requests may be in flight; None for all of them.
-        requests: How many there are; None where that is not known.
-    """
+    """Whether all requests of a load wait in the server from its start on."""
     unbounded = max_concurrency is None or (requests is not None and max_concurrency >= requests)
     return kind == "offline" and unbounded
 

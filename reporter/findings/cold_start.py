@@ -43,7 +43,6 @@ class ColdStart:
     """The first requests, which the server was not ready for.
 
     Attributes:
-        requests: How many.
         ttft_ms: Their median TTFT.
         usual_ms: The median TTFT of the second half of the run's requests.
         whole: The TTFT of all requests.
@@ -63,7 +62,6 @@ class First:
 
     Attributes:
         issued_ms: When it was issued, from the first one's issue on.
-        ttft_ms: Its TTFT.
     """
 
     issued_ms: float
@@ -86,10 +84,6 @@ def cold_requests(first: Sequence[First], usual: Usual) -> int:
     All of these hold: no token came before `wait` had passed; `wait` is longer than a ready server
     would have taken for the requests that were issued together at the start, one after the other; and each
     of their TTFTs is above `FACTOR` times the usual p95, the usual p99, and the usual p95 plus `LEAST_MS`.
-
-    Args:
-        first: The first requests with a TTFT.
-        usual: What later ones took.
     """
     if usual.requests < FEWEST / 2 or not first:
         return 0
@@ -102,14 +96,7 @@ def cold_requests(first: Sequence[First], usual: Usual) -> int:
 
 
 def cold_start(log: OpenLog, load: object, warmup: int, method: PercentileMethod) -> ColdStart | None:
-    """Look at the beginning of a run without a warm-up; None where there is nothing to say.
-
-    Args:
-        log: An opened log.
-        load: The kind of load; offline, each TTFT is the place in one queue.
-        warmup: How many requests the warm-up had.
-        method: How percentiles are taken.
-    """
+    """Look at the beginning of a run without a warm-up; None where there is nothing to say."""
     if warmup or load == "offline":
         return None
     beginning = figures(log, "beginning")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from reporter.findings.check_inputs import listed
 from reporter.findings.client_limits import OWN_FAILURES
-from reporter.number_text import seconds
+from reporter.number_text import counted, seconds
 from reporter.report import Finding
 
 if TYPE_CHECKING:
@@ -15,6 +15,42 @@ if TYPE_CHECKING:
 
     from reporter.findings.check_inputs import Check, CheckInputs
     from rulesets.ruleset import Ruleset
+
+_FEWEST_REUSED: Final = 20
+"""Requests, from which on a pattern is one."""
+
+_USED_AGAIN: Final = 0.1
+"""The share of connections that a server which keeps them lets be used again, at least."""
+
+
+def _stale_connections(evidence: CheckInputs) -> Finding | None:
+    retried = evidence.counts.retried
+    if not retried:
+        return None
+    return Finding(
+        "stale_connections",
+        "info",
+        f"{counted(retried, 'request')} found a kept connection closed and took a new one; latencies "
+        "start at the second attempt.",
+        "Raise the server's keep-alive timeout, or use one connection per request: --connection new.",
+    )
+
+
+def _connections_closed(evidence: CheckInputs) -> Finding | None:
+    needed, reused = evidence.reusable, evidence.counts.reused
+    if needed < _FEWEST_REUSED or reused > _USED_AGAIN * needed:
+        return None
+    return Finding(
+        "connections_closed",
+        "info",
+        f"The server closes its connection after each response: {reused} of {needed} requests reused "
+        "a connection.",
+        "Enable keep-alive in the server, or use one connection per request: --connection new.",
+    )
+
+
+CONNECTION_CHECKS: Final[tuple[Check, ...]] = (_stale_connections, _connections_closed)
+
 
 MANY_FAILURES: Final = 0.05
 """The share of failed requests above which a run is invalid; --max-error-rate or a rule replaces it."""
@@ -31,12 +67,7 @@ _ALL_FAILURES: Final = (
 
 
 def failure_limit(rules: Ruleset | None, chosen: float | None) -> float:
-    """The share of failed requests above which a run is invalid; 1 where rules decide about failures.
-
-    Args:
-        rules: The rules that the run is evaluated by, if any.
-        chosen: The `--max-error-rate` of the run, if given.
-    """
+    """The share of failed requests above which a run is invalid; 1 where rules decide about failures."""
     if chosen is not None:
         return chosen
     if rules is None:
@@ -146,22 +177,12 @@ _BY_NAME: Final = {
 
 
 def is_context_overflow(name: str, message: str) -> bool:
-    """Whether a request failed because its prompt and answer do not fit the model's context.
-
-    Args:
-        name: Of the failure, as the log has it.
-        message: What the server said.
-    """
+    """Whether a request failed because its prompt and answer do not fit the model's context."""
     return name in {"http_400", "http_413", "http_422", "error_frame"} and bool(_CONTEXT.search(message))
 
 
 def failure_remedy(name: str, message: str) -> str | None:
-    """The remedy of a failure; None for a failure without known cause.
-
-    Args:
-        name: Of the failure, as the log has it.
-        message: What was said about one of them.
-    """
+    """The remedy of a failure; None for a failure without known cause."""
     if is_context_overflow(name, message):
         return (
             "Prompt and answer do not fit the model's context. Use shorter prompts, a smaller "

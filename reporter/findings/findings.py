@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 from reporter.findings import (
     client_limits,
     client_timeouts,
-    closed_connections,
     failed_requests,
     load_findings,
     node_findings,
@@ -329,7 +328,7 @@ _CHECKS: Final[tuple[Check, ...]] = (
     _prompts_repeated,
     _unencoded,
     _resumed,
-    *closed_connections.CHECKS,
+    *failed_requests.CONNECTION_CHECKS,
     _coalesced,
 )
 

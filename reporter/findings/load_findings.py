@@ -89,14 +89,7 @@ LONG_S: Final = 10.0
 
 
 def steadiness(ended: str, segments: int, window: Window, moments: Sequence[Moment]) -> SteadyState | None:
-    """Look for the steady state of a run that can have one; None where nothing was issued.
-
-    Args:
-        ended: How it ended.
-        segments: In how many of them it was done.
-        window: What its rates are counted over.
-        moments: All of it.
-    """
+    """Look for the steady state of a run that can have one; None where nothing was issued."""
     if window.duration_s is None:
         return None
     if segments > 1:

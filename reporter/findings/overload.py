@@ -99,7 +99,6 @@ class RateSpan:
         stage: The label of the stage; empty for a run without stages.
         seconds: The length of its blocks together.
         in_flight: Requests in flight at the start of the first block.
-        blocks: The blocks.
     """
 
     stage: str
@@ -137,12 +136,7 @@ class Overload:
 
 
 def overload_of(log: OpenLog, load: Mapping[str, Any]) -> Overload | None:
-    """Find overload in a log of an open loop; None where there is none.
-
-    Args:
-        log: An opened log, with one timeline.
-        load: The settings' load.
-    """
+    """Find overload in a log of an open loop; None where there is none."""
     spans = list(_spans(log, load))
     share = GROWTH_OF_CHANGING if len(spans) == 1 and not load.get("rate") else GROWTH
     overloaded = [span for span in spans if grows(span.blocks, share)]

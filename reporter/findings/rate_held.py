@@ -73,10 +73,6 @@ class KeptUp:
 def kept_up(run: Path, rate: float) -> KeptUp | None:
     """Decide from the log of a run; None where nothing completed.
 
-    Args:
-        run: The run's folder.
-        rate: Its rate, which did not change.
-
     Raises:
         LogError: The log is missing, damaged, or of a version that cannot be read.
     """
@@ -87,14 +83,7 @@ def kept_up(run: Path, rate: float) -> KeptUp | None:
 
 
 def judged(rate: float, seconds: float, issued: int, completed: Sequence[int]) -> KeptUp:
-    """Decide from counts.
-
-    Args:
-        rate: The rate, in requests/s.
-        seconds: How long all blocks are together.
-        issued: How many requests were issued in them.
-        completed: How many completed, block by block.
-    """
+    """Decide from counts."""
     done = sum(completed)
     short = rate * seconds - done
     # One request more or less does not count: a block may end just before it completes.

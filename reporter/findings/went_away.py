@@ -44,7 +44,6 @@ class WentAway:
 
     Attributes:
         after_s: The first of these failures, in seconds from the first issue.
-        requests: The number of these failures.
     """
 
     after_s: float

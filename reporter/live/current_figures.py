@@ -27,9 +27,7 @@ class LiveTarget:
     """A target at a moment.
 
     Attributes:
-        rule: The target as text.
         observed: The figure, in the unit of the target; None where there is none yet, or none is shown live.
-        unit: The unit.
         holds: Whether the figure meets the bound; None without a figure.
     """
 
@@ -45,27 +43,15 @@ class LiveFigures:
 
     Attributes:
         phase: `warmup`, `performance` or `drain`; `setup` before the first.
-        elapsed_s: Since the phase began.
-        planned_s: How long the phase is to last.
-        planned_requests: How many requests it is to issue.
         issued: Requests issued since the performance phase began; before, since the warm-up did.
-        completed: Those that completed.
-        errors: Those that failed, by the name of the failure.
-        cancelled: Those that the client gave up.
-        in_flight: Requests in flight, whenever they were issued.
         rate: Requests that ended per second, of the last seconds.
         issued_rate: Requests issued per second, likewise.
         wanted_rate: The rate of the load, where it is constant.
         output_tps: Output tokens of completed requests per second, likewise.
-        ttft: Of the last seconds.
-        tpot: Of the last seconds.
-        window_s: How long the last seconds are.
         client: The last readings of each worker, parent and recorder; `source` says what each is of.
         nodes: The number of nodes; 0 for a run of one machine.
         awaited: The nodes whose logs are not there yet: their requests are in no figure.
         scored: How many answers have a score, if any has.
-        mean_score: Their mean.
-        targets: Those that the run was started with.
     """
 
     phase: str = "setup"

@@ -15,13 +15,12 @@ from recorder.errors import BeingWrittenError, NotALogError
 from recorder.store import log_path
 from reporter.errors import blaming
 from reporter.late_read_bounds import ENDS, column
+from reporter.log.database import define
 from reporter.log.database_in_memory import empty_database
-from reporter.log.definition_variables import define
-from reporter.log.event_codes import with_event_codes
 from reporter.log.opened import shards_of
 from reporter.log.segments import SEQ_BITS
 from reporter.log.sharded_log import require_own
-from reporter.log.sql_files import execute_file
+from reporter.log.sql_files import execute_file, with_event_codes
 from reporter.log.sqlite_log import opened_sqlite
 from reporter.log.tables import load_session
 from rulesets.definitions import CATEGORIES
@@ -83,7 +82,6 @@ class EndedRequest:
     """A measured request that is over.
 
     Attributes:
-        ending: How it ended.
         figures: If it completed, its latencies in ms and its lengths in tokens by metric, each with the least
             and the most that it can be.
     """

@@ -19,6 +19,8 @@ from reporter.live.tail import LogTail
 from reporter.live.targets_now import targets_now, targets_of
 from reporter.log.settings import head
 from reporter.log.shard_files import ShardFiles
+from reporter.percentiles import position
+from rulesets.definitions import PERCENTILES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,11 +30,7 @@ if TYPE_CHECKING:
 
 
 class RunTail:
-    """A reader of a run's figures, from the logs of the last segment.
-
-    Args:
-        run: The run's folder, or the log itself.
-    """
+    """A reader of a run's figures, from the logs of the last segment."""
 
     def __init__(self, run: Path) -> None:
         self._log = log_path(run)
@@ -105,4 +103,5 @@ def _percentiles(values: Sequence[float]) -> Percentiles | None:
     if not values:
         return None
     ordered = sorted(values)
-    return Percentiles(*(ordered[-(-share * len(ordered) // 100) - 1] for share in (50, 90, 99)))
+    places = (position("nearest_rank", len(ordered), PERCENTILES[name]) for name in ("p50", "p90", "p99"))
+    return Percentiles(*(ordered[place.below] for place in places))

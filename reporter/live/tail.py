@@ -77,15 +77,9 @@ class CompletedTimes(NamedTuple):
 class LogTail:
     """A reader of a log's last segment.
 
-    Args:
-        log: Its path.
-        is_elsewhere: Whether another machine writes it.
-
     Attributes:
-        settings: The settings in the log.
         phase: What the last phase began with.
         phase_ns: When; 0 before the first.
-        now_ns: When the last event happened.
         errors: The requests that failed in the phase, by the name of the failure.
         scores: The number of scores, and their sum.
         client: The last reading of each worker, of the parent and of the recorder, by their names.
@@ -189,15 +183,7 @@ class LogTail:
         at_ns: int,
         data: dict[str, Any],
     ) -> None:
-        """Take one of the events that are read one by one.
-
-        Args:
-            connection: The log.
-            read: The rows that were read before this reading, and the number of this event.
-            code: What happened.
-            at_ns: When.
-            data: Its payload.
-        """
+        """Take one of the events that are read one by one."""
         if code == EventType.PHASE_STARTED:
             self.phase, self.phase_ns = data, at_ns
             if data.get("phase") in {"warmup", "performance"}:

@@ -60,7 +60,6 @@ class ArchivedTables:
         node: Of a shard its node; None for the log in the run's folder.
         tables: The rows of each of `SMALL_TABLES` that the log has.
         files: Those with its events.
-        events: How many events it has.
         log_bytes: How long the log was.
     """
 
@@ -78,8 +77,6 @@ class Manifest:
     Attributes:
         logs: The logs: that in the run's folder first.
         archive_bytes: How long all files are together.
-        made_by: The version of llm-loadgen.
-        version: Of the format.
     """
 
     logs: list[ArchivedTables]

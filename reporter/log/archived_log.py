@@ -11,8 +11,8 @@ from recorder.event import EventType
 from reporter.errors import blaming
 from reporter.log.archive_manifest import SMALL_TABLES, TEXT_COLUMNS, manifest
 from reporter.log.database_in_memory import empty_database
-from reporter.log.event_codes import with_event_codes
 from reporter.log.one_log import EventsFile, OneLog, spans
+from reporter.log.sql_files import with_event_codes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -60,14 +60,7 @@ _COLUMNS_OF_REQUESTS: Final = ("seq", "code", "at_ns", "request", "request_name"
 
 
 class ArchivedLog(OneLog):
-    """A log in an archive, open for reading.
-
-    Args:
-        place: Where the archive is.
-        tables: What it has of the log.
-        database: Has the log attached.
-        name: As what.
-    """
+    """A log in an archive, open for reading."""
 
     at_once = True
 
@@ -123,10 +116,6 @@ class ArchivedLog(OneLog):
 @contextmanager
 def opened_archive(place: Place, whole: Manifest | None = None) -> Iterator[list[ArchivedLog]]:
     """Open the logs of an archive: that of the run's folder first.
-
-    Args:
-        place: Where it is.
-        whole: What is in it, if that is known.
 
     Raises:
         LogError: The archive is damaged, or of a later version; a file is missing, or was cut off.

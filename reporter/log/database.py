@@ -9,19 +9,52 @@ from recorder.lock import is_held
 from recorder.store import log_path
 from reporter.errors import blaming
 from reporter.log.database_in_memory import empty_database
-from reporter.log.definition_variables import READ_BY_VIEWS, define
-from reporter.log.sql_files import execute_file, sql_file
+from reporter.log.sql_files import execute_file, quoted, sql_file
 from reporter.log.tables import load_big_tables, load_only, load_tables, tables_of
 from reporter.log.window import Timeline, together, window, windows_sql
 from rulesets.definitions import Definitions
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from duckdb import DuckDBPyConnection
 
     from reporter.report import Window
+
+READ_BY_VIEWS: Final = (
+    "latency_origin",
+    "tpot_denominator",
+    "tpot_end",
+    "tpot_n1",
+    "token_source",
+    "token_categories",
+)
+"""The other definitions are of what is done with the values of the views."""
+
+
+def define(connection: DuckDBPyConnection, definitions: Definitions) -> None:
+    """Set the variables of a connection that nothing has been asked of."""
+    for name in READ_BY_VIEWS:
+        value = getattr(definitions, name)
+        connection.execute(f"SET VARIABLE {name} = ?", [list(value) if isinstance(value, tuple) else value])
+
+
+def as_sql(chosen: Mapping[str, Any]) -> str:
+    """The variables as SQL, without the default definitions."""
+    usual = Definitions().to_dict()
+    return "".join(
+        f"SET VARIABLE {name} = {_literal(chosen[name])};\n"
+        for name in READ_BY_VIEWS
+        if name in chosen and _literal(chosen[name]) != _literal(usual[name])
+    )
+
+
+def _literal(value: str | list[str] | None) -> str:
+    if value is None:
+        return "NULL"
+    return quoted(value) if isinstance(value, str) else f"[{', '.join(map(quoted, value))}]"
+
 
 FEW_REQUESTS: Final = 50_000
 """Their rows of the view `samples` take 30 MB in a table."""
@@ -82,12 +115,7 @@ class OpenLog:
         return self._derived(definitions=definitions)
 
     def with_windows(self, windows: Sequence[Window], whole: Window) -> OpenLog:
-        """The log with other windows for rates.
-
-        Args:
-            windows: That of each segment, in their order.
-            whole: All of them together.
-        """
+        """The log with other windows for rates."""
         return self._derived(windows=tuple(windows), window=whole)
 
     def with_token_counts(self, table: str) -> OpenLog:

@@ -27,7 +27,6 @@ class NodeClock:
         shift_ns: What to add to the node's times.
         uncertainty_ns: At every reading the true offset was no further from `shift_ns`; None without
             readings.
-        readings: How many there are.
         is_steady: Whether no two readings contradict each other: then one of the clocks was set, or drifted
             faster than the greatest drift.
     """

@@ -102,24 +102,13 @@ class OneLog(ABC):
 
     @abstractmethod
     def events_file(self, segments: Sequence[Segment], offsets: Sequence[int] = ()) -> EventsFile | None:
-        """This log for compiled code; None where compiled code cannot read the log.
-
-        Args:
-            segments: Its segments, on the clock of the run.
-            offsets: What to add to the numbers of events in each.
-        """
+        """This log for compiled code; None where compiled code cannot read the log."""
 
     @abstractmethod
     def batches(
         self, selection: str, part: Part = "run", offsets: Sequence[int] = ()
     ) -> AbstractContextManager[Any]:
-        """The rows of a selection as an Arrow stream; blobs of chunk gaps become lists.
-
-        Args:
-            selection: A query in SQL that SQLite and DuckDB have in common.
-            part: Which events it is to see.
-            offsets: What to add to `seq` in each segment.
-        """
+        """The rows of a selection as an Arrow stream; blobs of chunk gaps become lists."""
 
     @abstractmethod
     def select(self, selection: str) -> list[tuple[Any, ...]]:

@@ -67,9 +67,6 @@ class OpenSource(Protocol):
 def opened(run: Path) -> Iterator[OpenSource]:
     """Open the log of a run, or all logs as one; without a log, the archive.
 
-    Args:
-        run: The run's folder, the log itself, or the place of an archive.
-
     Raises:
         LogError: It is not a log that this version reads, or it is damaged; also in the context, where that
             is noticed by what is computed from it.

@@ -5,8 +5,7 @@ from __future__ import annotations
 import _sqlite3
 from typing import TYPE_CHECKING, Any, Final
 
-from reporter.log.event_codes import columns
-from reporter.log.sql_files import execute_file
+from reporter.log.sql_files import columns, execute_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -23,12 +23,7 @@ _ADDS_UP: Final = frozenset({"events", "commits", "lost"})
 
 
 def run_facts(log: OpenLog, on_invalid: OnInvalid | None = None) -> RunFacts:
-    """The part of `Report.run` that is independent of report options, except `on_invalid`.
-
-    Args:
-        log: An opened log.
-        on_invalid: The user's choice for this report; None for that which the run was started with.
-    """
+    """The part of `Report.run` that is independent of report options, except `on_invalid`."""
     sessions = log.execute(
         "SELECT session_id, started_wall_ns, ended, settings, environment FROM session",
     ).fetchall()

@@ -88,7 +88,6 @@ class LoggedNode:
     """A node of a run.
 
     Attributes:
-        name: Its name.
         is_here: Whether its shard is in the run's folder.
         clock: Its clock in the last segment; None where nothing is known of it.
     """
@@ -137,13 +136,7 @@ class LogSegments:
         return segments
 
     def query(self, selection: str, part: Part = "run", offsets: Sequence[int] = ()) -> str:
-        """A selection from `events` or `sittings`, restricted to a part of the log.
-
-        Args:
-            selection: A query.
-            part: Which events it is to see.
-            offsets: What to add to `seq` in each segment; nothing for the log's own numbers.
-        """
+        """A selection from `events` or `sittings`, restricted to a part of the log."""
         if self._segments is None:
             return f"{_ONLY_SEGMENT}{selection}"
         aside = [segment for segment, *_, kind in self._segments if kind in ASIDE]

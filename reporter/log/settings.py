@@ -25,7 +25,6 @@ class LogHead:
     """The head of a log; empty for a run without a log.
 
     Attributes:
-        settings: The resolved settings of the run.
         environment: The machine and the versions that it ran with.
         started_wall_ns: When it was started, in ns since the epoch.
     """
@@ -42,9 +41,6 @@ def settings(run: Path) -> Mapping[str, Any]:
 
 def head(run: Path) -> LogHead:
     """Read the head of a log.
-
-    Args:
-        run: The run's folder, or the log itself.
 
     Raises:
         LogError: The log is missing, damaged, or of a version that cannot be read.

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import atexit
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from shutil import disk_usage, rmtree
+from tempfile import gettempdir, mkdtemp
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from recorder import shards
 from recorder.errors import BeingWrittenError, LogError, NotALogError
 from recorder.session import boot_id
+from recorder.shards import shard_log
 from recorder.store import LOG_NAME
+from reporter.errors import NoRoomError
 from reporter.json_values import document, members, text
-from reporter.log.fetched_shards import fetched, stored_shards
 from reporter.log.sqlite_log import opened_sqlite
-from reporter.log.storage_place import store_address
+from reporter.log.storage_place import place, store_address
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -22,6 +27,82 @@ if TYPE_CHECKING:
 
     from reporter.log.one_log import OneLog
     from reporter.log.sqlite_log import SqliteLog
+
+
+@dataclass(slots=True)
+class _Copies:
+    """The copies of the shards of a run.
+
+    Attributes:
+        sizes: The bytes of each, by its node.
+    """
+
+    folder: Path = field(default_factory=lambda: Path(mkdtemp(prefix="loadgen-shards-")))
+    sizes: dict[str, int] = field(default_factory=dict)
+    readers: int = 0
+
+
+_COPIES: Final[dict[str, _Copies]] = {}
+"""By the address of the run's shards."""
+
+_CHANGING: Final = Lock()
+
+
+def stored_shards(store: str) -> Mapping[str, int]:
+    """The shards in an object store: bytes by folder name.
+
+    Raises:
+        LogError: It cannot be reached.
+    """
+    files = ((name.partition("/"), size) for name, size in place(store).sizes().items())
+    return {node: size for (node, _, file), size in files if file == LOG_NAME}
+
+
+@contextmanager
+def fetched(store: str, sizes: Mapping[str, int]) -> Iterator[Path]:
+    """Have copies of shards here while the context lasts.
+
+    Yields:
+        The folder with a folder for each.
+
+    Raises:
+        LogError: One cannot be read.
+        NoRoomError: The folder of temporary files has no room for them.
+    """
+    with _CHANGING:
+        for other in [name for name, copies in _COPIES.items() if name != store and not copies.readers]:
+            rmtree(_COPIES.pop(other).folder, ignore_errors=True)
+        if store not in _COPIES:
+            _COPIES[store] = _Copies()
+        copies = _COPIES[store]
+        for node, size in sizes.items():
+            if copies.sizes.get(node) != size:
+                _fetch(store, node, size, copies.folder)
+                copies.sizes[node] = size
+        copies.readers += 1
+    try:
+        yield copies.folder
+    finally:
+        copies.readers -= 1
+
+
+def _fetch(store: str, node: str, size: int, folder: Path) -> None:
+    free = disk_usage(folder).free
+    if free < size:
+        raise NoRoomError(
+            f"{store}: no room in {gettempdir()} for a copy of the log of {node} ({size:,} bytes; {free:,} "
+            "are free); free some, or set TMPDIR to another folder"
+        )
+    copy = shard_log(folder, node)
+    copy.parent.mkdir(exist_ok=True)
+    place(store).download(f"{node}/{LOG_NAME}", copy)
+
+
+@atexit.register
+def _forget() -> None:
+    for copies in _COPIES.values():
+        rmtree(copies.folder, ignore_errors=True)
+
 
 _OF_SEGMENTS: Final = "SELECT environment FROM sittings ORDER BY sitting"
 
@@ -43,12 +124,7 @@ class ShardFiles:
 
     @classmethod
     def named_by(cls, environments: Sequence[Mapping[str, Any]], coordinator: Path) -> Self | None:
-        """The shards named by a log; None for a run with a single log.
-
-        Args:
-            environments: Those of its segments.
-            coordinator: Its path.
-        """
+        """The shards named by a log; None for a run with a single log."""
         environments = [of_run for of_run in environments if of_run.get("kind") == shards.COORDINATOR]
         if not environments:
             return None
@@ -72,11 +148,6 @@ class ShardFiles:
     ) -> AbstractContextManager[SqliteLog]:
         """Open a node's log.
 
-        Args:
-            node: The node.
-            log: Where it is, if not in the folder.
-            after_seq: The number of the last event whose values have been checked.
-
         Raises:
             LogError: It is not a log that this version reads, or it is damaged.
             BeingWrittenError: Another machine writes it faster than it can be copied.
@@ -94,10 +165,6 @@ def shard_files(coordinator: OneLog) -> ShardFiles | None:
 @contextmanager
 def opened_shards(of_run: ShardFiles, *, is_running: bool = False) -> Iterator[list[SqliteLog]]:
     """Open the shards that there are.
-
-    Args:
-        of_run: They.
-        is_running: Whether the run is in progress, so that one may still be made.
 
     Raises:
         LogError: One is not of a node of the run, or is damaged; or the object store cannot be reached.

@@ -54,11 +54,6 @@ class _Shard:
 class ShardedLog:
     """The logs of a run, open for reading.
 
-    Args:
-        coordinator: The coordinator's log.
-        expected: The names of the nodes that the run has.
-        logs: The shards that are there.
-
     Raises:
         LogError: A shard is not of this run, or is there twice.
     """
@@ -185,8 +180,6 @@ class LogOpening:
     """The head of a log.
 
     Attributes:
-        session_id: Its session.
-        node: Of a shard its node.
         wall_ahead_ns: The wall clock less the monotonic clock, at the start.
         started_at_ns: The monotonic clock at the start of each segment.
     """

@@ -26,8 +26,6 @@ class RunSoFar:
 
     Attributes:
         ended: How it ended; see `Report.run`.
-        session_id: Its session.
-        settings: Its settings, as in the log.
         settled: For each prompt, how many measured requests, or conversations, of it have their
             result: an answer, or a failure that the client did not cause.
         measured_s: For how long measured requests were issued, in all segments together.

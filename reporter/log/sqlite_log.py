@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 from recorder.column_types import require_types
 from recorder.errors import LogError
 from reporter.errors import blaming
-from reporter.log.event_codes import with_event_codes
 from reporter.log.one_log import EventsFile, OneLog, spans
 from reporter.log.source import grows, readable
+from reporter.log.sql_files import with_event_codes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -172,12 +172,6 @@ def opened_sqlite(
     log: Path, node: str | None = None, *, is_elsewhere: bool = False, after_seq: int = 0
 ) -> Iterator[SqliteLog]:
     """Open one log, as a node's or as the run's.
-
-    Args:
-        log: Its path.
-        node: The node.
-        is_elsewhere: Whether another machine writes it, if it is being written.
-        after_seq: The number of the last event whose values have been checked.
 
     Raises:
         LogError: It is not a log that this version reads, or it is damaged.

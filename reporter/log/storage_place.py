@@ -223,9 +223,6 @@ def source_files(folder: Path) -> list[Path]:
 def archive_of(run: Path) -> Place | None:
     """The archive that a run is read from: where there is no log, but the manifest of an archive.
 
-    Args:
-        run: The folder of a run or of an archive, or the address of one.
-
     Raises:
         LogError: The place cannot be reached.
     """

@@ -14,11 +14,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from reporter.log.database_in_memory import THREADS, empty_database
-from reporter.log.event_codes import with_event_codes
 from reporter.log.opened import opened
 from reporter.log.requests_table import compiled_requests, join_by_sql
 from reporter.log.segments import segment_macros
-from reporter.log.sql_files import execute_file, names_read, needed, sql_file
+from reporter.log.sql_files import execute_file, names_read, needed, sql_file, with_event_codes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -173,10 +172,6 @@ _EVERYTHING: Final = """
 
 def load_tables(connection: DuckDBPyConnection, run: Path) -> None:
     """Make the tables and views that every opened log has.
-
-    Args:
-        connection: An empty database.
-        run: The run's folder, or the log itself.
 
     Raises:
         LogError: It is not a log that this version reads, or it is damaged.

@@ -36,9 +36,6 @@ class Timeline:
         started_ns: PHASE_STARTED of the performance phase.
         duration_s: The duration that was asked for.
         stopped_ns: STOP_PERFORMANCE_TRACKING: issuing ended.
-        first_issue_ns: When the first measured request was issued.
-        last_completion_ns: When the last measured request completed.
-        last_end_ns: When the last measured request ended, in whatever way.
         last_event_ns: The last that the log knows of.
     """
 
@@ -89,12 +86,7 @@ def together(windows: Sequence[Window]) -> Window:
 
 
 def windows_sql(windows: Sequence[Window], whole: Window) -> str:
-    """SQL that puts windows in the place of a run's own, for the views of a connection.
-
-    Args:
-        windows: That of each segment, in their order.
-        whole: All of them together.
-    """
+    """SQL that puts windows in the place of a run's own, for the views of a connection."""
     rows = [f"({segment}, {_values(part)})" for segment, part in enumerate(windows, start=1)]
     listed = ", ".join(rows) or f"(NULL, {_values(whole)})"
     return (

@@ -54,8 +54,6 @@ class LogEvidence:
         end: With it, each value is the least or the most that it can be (`reporter.late_read_bounds`).
 
     Attributes:
-        log: The log.
-        definitions: What all figures are computed by.
         scores: Accuracies by their names that were given; they override those of the run itself.
         power: The power that the system draws, which no log has, as `run.power` of the report says it.
     """

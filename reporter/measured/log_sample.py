@@ -9,7 +9,7 @@ from itertools import chain
 from operator import mul, sub
 from typing import TYPE_CHECKING
 
-from reporter.quantile import position
+from reporter.percentiles import position
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,7 +25,6 @@ class LogSample:
 
     Attributes:
         ranked: The values; infinite ones are requests that failed, where these count as violations.
-        method: How percentiles are taken.
         means: Gives, for each of the finest equal spans of time, how many finite values there are of requests
             that were issued in it, and their sum.
         order: Gives, request by request in the order of issue or in short spans of time, the number of

@@ -74,11 +74,6 @@ def rates(log: OpenLog, report: Report, where: Where) -> Mapping[str, Rate]:
     """Every rate of a part of the requests.
 
     Rates of a part are its completions and tokens over the whole window.
-
-    Args:
-        log: An opened log, with the window that the definitions name.
-        report: Its report by them.
-        where: The part.
     """
     n, completions, tokens_in, tokens_out = log.execute(_ARRIVED.format(where=condition(where))).fetchall()[0]
     values: dict[str, float | None] = dict.fromkeys(RATES)

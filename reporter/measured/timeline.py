@@ -76,11 +76,7 @@ def windows(log: OpenLog) -> SegmentLine:
 
 
 def group_size(counts: Sequence[int]) -> int | None:
-    """How many neighbouring spans, of the finest, have to become one; None where not two would be left.
-
-    Args:
-        counts: How many values each of the finest spans has.
-    """
+    """How many neighbouring spans, of the finest, have to become one; None where not two would be left."""
     size = 1
     while size < FINEST:
         if min(map(sum, grouped(counts, size))) >= FEWEST:

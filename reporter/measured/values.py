@@ -42,8 +42,6 @@ class Values:
     """Where the values of an opened log come from.
 
     Attributes:
-        log: The log, with the views as the definitions want them.
-        method: How percentiles are taken.
         violations: How many requests of a part failed, or were given up, where each of them is an infinite
             value; None where failures are not violations.
         end: With it, each value is the least or the most that it can be (`reporter.late_read_bounds`).

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from reporter.accuracy.groups import MOST_VALUES
-from reporter.accuracy.spread import FEW, LEVEL, ROUNDING
+from reporter.accuracy.spread import FEW, LEVEL, MOST_VALUES, ROUNDING
 from reporter.plots.definition import PlotDefinition
 from reporter.plots.plot_value import Axis
 from rulesets.statistics import normal
@@ -78,7 +77,7 @@ SELECT series, if(key = '', part, key || ': ' || part) AS x, 100 * mean AS y,
     100 * greatest(middle - far, 0) AS low, 100 * least(middle + far, 1) AS high
 FROM intervals
 ORDER BY series, key, part
-"""  # noqa: S608 (numbers)
+"""  # noqa: S608 (names of this program's)
 
 ACCURACY: Final = (
     PlotDefinition(

@@ -31,16 +31,10 @@ class PlotDefinition:
 
     Attributes:
         name: What `loadgen plot --what` calls it.
-        title: Its heading.
-        shows: What it shows, in a line.
-        x: The horizontal axis.
-        y: The vertical axis.
         kinds: How each series is drawn, by its name, in the order of a legend; or how all are.
         sql: The template. `$part_of` is a column `part` of `samples`, the value of a request's tag, and
             `$few` the condition that leaves out all but the most frequent values; `$part` selects the column,
             with a comma, or nothing without a tag.
-        lacking: The reason to give if the SQL has no rows.
-        note: A remark for the reader.
         tables: Names of `reporter.log.tables.BIG_TABLES` that the SQL reads.
         has_parts: Whether it can be drawn for each value of a tag.
         overlays: Whether plots of several runs can be drawn over each other.

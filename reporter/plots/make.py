@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from reporter.imported import has_starts
 from reporter.json_values import members
-from reporter.log.definition_variables import as_sql
+from reporter.log.database import as_sql
 from reporter.log.run_head import logged_settings
-from reporter.plots.catalog import PLOTS
-from reporter.plots.over_time import TIME
+from reporter.plots.benchmark_scores import ACCURACY
+from reporter.plots.latency_distributions import DISTRIBUTIONS, LENGTHS
+from reporter.plots.over_time import OVER_TIME, TIME
 from reporter.plots.plot_value import NoPlot, Plot, PlotSeries
+from reporter.plots.sensor_readings import TELEMETRY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,18 +22,52 @@ if TYPE_CHECKING:
     from reporter.log.database import OpenLog
     from reporter.plots.definition import PlotDefinition
 
+PLOTS: Final[Mapping[str, PlotDefinition]] = {
+    definition.name: definition
+    for definition in (*DISTRIBUTIONS, *OVER_TIME, *TELEMETRY, *LENGTHS, *ACCURACY)
+}
+"""Those of a run."""
+
+OF_SWEEPS: Final[Mapping[str, str]] = {
+    "pareto-interactivity": "throughput against interactivity: Pareto front, knee, SLO region",
+    "pareto-ttft": "throughput against TTFT, with the Pareto front",
+}
+"""Those of a sweep, by `reporter.plots.pareto`, with what they show."""
+
+DIFFERENCES: Final = "differences"
+"""That of a comparison, by `reporter.render.comparison_figure`."""
+
+SETS: Final[Mapping[str, tuple[str, ...]]] = {
+    "over-time": ("rate-over-time", "in-flight-over-time", "tokens-over-time", "ttft-over-time"),
+    **{
+        latency: tuple(f"{latency}-{form}" for form in ("histogram", "cdf", "percentiles"))
+        for latency in ("ttft", "tpot", "itl", "latency")
+    },
+    "telemetry": tuple(definition.name for definition in TELEMETRY),
+    "lengths": tuple(definition.name for definition in LENGTHS),
+    "pareto": tuple(OF_SWEEPS),
+}
+"""Pictures of several plots, one under the other."""
+
+
+def described() -> dict[str, str]:
+    """Every name with a description, pictures of several plots first."""
+    return {
+        **{name: f"one under the other: {', '.join(plots)}" for name, plots in SETS.items()},
+        **{name: definition.shows for name, definition in PLOTS.items()},
+        **OF_SWEEPS,
+        DIFFERENCES: "of several runs: how much each metric differs from the first one's, with intervals",
+    }
+
 
 def make_plot(log: OpenLog, name: str, tag: str | None = None) -> Plot | NoPlot:
     """Make a plot of a run.
 
     Args:
         log: An opened log; the big tables that the plot needs are loaded.
-        name: One of `reporter.plots.catalog.PLOTS`.
+        name: One of `reporter.plots.make.PLOTS`.
         tag: A tag of the dataset: then a series is made for each of its values, unless the plot is not about
             requests.
-
-    Returns:
-        The plot, or why there is none.
 
     Raises:
         LogError: The log is damaged.
@@ -59,9 +95,6 @@ def make_plot(log: OpenLog, name: str, tag: str | None = None) -> Plot | NoPlot:
 
 def overlaid(plots: Mapping[str, Plot | NoPlot]) -> Plot | NoPlot:
     """The plots of one name from several runs in one plot, with series grouped by run.
-
-    Args:
-        plots: By the names of the runs; without tags.
 
     Returns:
         The plot of the runs that have it; where none has, why the first does not.

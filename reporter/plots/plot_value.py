@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Scale = Literal["linear", "log", "time", "percentile", "category"]
 """How places on an axis follow from values.
@@ -29,9 +32,7 @@ class Axis:
     """An axis.
 
     Attributes:
-        label: The quantity.
         unit: Its unit, such as `ms`; empty for a count and for names.
-        scale: How values are placed.
     """
 
     label: str
@@ -49,12 +50,9 @@ class PlotSeries:
     """Points of one kind, in the order of the line through them; all tuples have equal length.
 
     Attributes:
-        name: What a legend calls it.
-        kind: How it is drawn.
         x: In the unit of the x axis; names where its scale is `category`.
         y: In the unit of the y axis; None without one.
         low: The lower end of the interval, or of the bar; None for a series without one.
-        high: The upper end.
         group: The value of the tag, or the run, that the points are about; None where they are about all.
         labels: The names of the points, where each has one.
     """
@@ -75,9 +73,6 @@ class Plot:
 
     Attributes:
         name: Its name in the catalog, such as `ttft-cdf`.
-        title: What it shows, in a few words.
-        x: The horizontal axis.
-        y: The vertical axis.
         series: What is drawn; at least one, and each has points.
         sql: The statement whose rows are the points: `loadgen sql RUN "SQL"`. Empty where no SQL made them.
         note: A remark for the reader, in a sentence or two; may be empty.
@@ -97,11 +92,24 @@ class NoPlot:
     """A plot that is not made.
 
     Attributes:
-        name: Its name in the catalog.
-        title: What it would show.
         reason: Why there is none, as a sentence without its full stop.
     """
 
     name: str
     title: str
     reason: str
+
+
+SCHEMA_VERSION: Final = 1
+
+
+def as_json(plots: Sequence[Plot | NoPlot]) -> str:
+    """The plots, and the reasons for missing plots."""
+    import orjson
+
+    document = {
+        "schema_version": SCHEMA_VERSION,
+        "plots": [asdict(plot) for plot in plots if isinstance(plot, Plot)],
+        "not_made": [asdict(plot) for plot in plots if not isinstance(plot, Plot)],
+    }
+    return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()

@@ -138,12 +138,7 @@ def difference_of_runs(mismatch: Mismatch) -> str:
 def families(
     rows: Sequence[ComparisonRow], *, verbose: bool = True
 ) -> Iterator[tuple[str, list[ComparisonRow]]]:
-    """The primary metrics and the others, each with a heading.
-
-    Args:
-        rows: All of them.
-        verbose: Whether to include the rarely used others.
-    """
+    """The primary metrics and the others, each with a heading."""
     primary = [row for row in rows if row.decides]
     others = [
         row

@@ -21,14 +21,7 @@ _GAP: Final = 2
 
 
 def render(comparison: Comparison, *, width: int = 100, color: bool = False, verbose: bool = True) -> str:
-    """A comparison as lines of text.
-
-    Args:
-        comparison: What to show.
-        width: Columns of the page; at least 40.
-        color: Whether to use ANSI colors.
-        verbose: Whether to show all other metrics.
-    """
+    """A comparison as lines of text."""
     return draw(_page(comparison, width, verbose=verbose), width=width, color=color)
 
 

@@ -14,11 +14,7 @@ _DIGITS: Final = 4
 
 
 def lines(cost: Mapping[str, Any]) -> Iterator[str]:
-    """The cost and the notes, one per line.
-
-    Args:
-        cost: As report.json has it.
-    """
+    """The cost and the notes, one per line."""
     price = cost["price"]
     if price is None:
         yield f"unknown: no price for the model {clean(cost['model'])}"

@@ -96,11 +96,7 @@ def _measurement(report: Report) -> Iterator[str]:
 
 
 def load_in_words(load: Mapping[str, Any]) -> Iterator[str]:
-    """How requests left, one phrase after the other; none where that is not known.
-
-    Args:
-        load: The settings' load, see `loadgen.driver.load`.
-    """
+    """How requests left, one phrase after the other; none where that is not known."""
     match load.get("kind"):
         case "closed":
             yield f"closed loop with {whole(load.get('concurrency'))} in flight"

@@ -34,10 +34,7 @@ class LatencyRow:
     """One row.
 
     Attributes:
-        label: The label in the margin.
-        metric: The Report's field.
         twin: The Report's field of the metric whose figures are nearly the same in many runs.
-        shown: When it is shown.
     """
 
     label: str
@@ -78,13 +75,7 @@ SPEED: Final = tuple(row for row in _ROWS if row.shown.group == "speed")
 
 
 def groups(report: Report, *, verbose: bool, client: bool) -> Sequence[Sequence[LatencyRow]]:
-    """The rows of a report.
-
-    Args:
-        report: Its load decides whether there are rows for open loops.
-        verbose: Whether to show every metric of the server.
-        client: Whether to show what the client itself took.
-    """
+    """The rows of a report."""
     is_open = report.run.load.get("kind") not in {"closed", None}
     server = [
         row for row in SERVER if verbose or (not row.shown.detail and (is_open or not row.shown.open_loop))

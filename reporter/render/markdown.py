@@ -39,12 +39,7 @@ _CUT: Final = "\n\n… and more, in report.json: the summary has reached its lim
 
 
 def render(parts: Sequence[NamedVerdict], *, most_bytes: int = MOST_BYTES) -> str:
-    """The verdicts one after the other, cut at the end of a line if too long.
-
-    Args:
-        parts: The verdicts.
-        most_bytes: The most bytes, in UTF-8.
-    """
+    """The verdicts one after the other, cut at the end of a line if too long."""
     lines = [
         *(_overview(parts) if len(parts) > 1 else ()),
         *(line for part in parts for line in (*_part(part), "")),

@@ -28,9 +28,7 @@ class NamedVerdict:
         verdict: The verdict; None of a run that was scored without rules.
         name: The name of the run among those that are evaluated together; empty for the only one.
         run: The report's `run`; None for rules over several runs, and for a run that was not made.
-        duration_s: How long the run was measured.
         accuracy: The report's `accuracy`: what the run scored.
-        cost: The report's `cost`, where prices were given.
         over_runs: Whether these are rules over several runs.
         invalid_as: The word for `INVALID` in what people read: `OVERLOADED` where that is the reason.
     """

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from reporter.plots.phases import RunPhase
-    from reporter.plots.target_lines import TargetLine
+    from reporter.plots.marks import RunPhase, TargetLine
 
 _WINDOW: Final = "window"
 _GRAY: Final = "#777777"

@@ -31,12 +31,7 @@ class _Box(NamedTuple):
 
 
 def write_names(axes: Any, points: Sequence[tuple[Any, Any, str]]) -> None:
-    """Write names next to points, inside the axes, whose limits are final.
-
-    Args:
-        axes: Matplotlib's.
-        points: x, y and name of each.
-    """
+    """Write names next to points, inside the axes, whose limits are final."""
     per_point = 72 / axes.figure.dpi
     places = [per_point * axes.transData.transform((x, y)) for x, y, _ in points]
     left_of_axes, bottom_of_axes = per_point * axes.transAxes.transform((0, 0))

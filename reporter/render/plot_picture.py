@@ -65,11 +65,6 @@ _NINES: Final = ((0.0, "0"), (0.5, "50"), (0.9, "90"), (0.99, "99"), (0.999, "99
 def picture(plots: Sequence[Plot | NoPlot], form: Picture, marks: PlotMarks | None = None) -> bytes:
     """Draw plots, one under the other; of one that is not made, its reason. The same plots give the same SVG.
 
-    Args:
-        plots: At least one.
-        form: The format of the file.
-        marks: Phases and bounds of rules, of the plots of one run.
-
     Raises:
         ImportError: matplotlib is not there.
     """

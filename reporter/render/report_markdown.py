@@ -20,13 +20,7 @@ if TYPE_CHECKING:
 
 
 def render(report: Report, *, contents: RunContents | None = None, most_bytes: int = MOST_BYTES) -> str:
-    """The report; whatever a server or a user wrote is text and nothing else.
-
-    Args:
-        report: The report.
-        contents: What the log has in addition, whose figures with intervals are shown.
-        most_bytes: The most bytes, in UTF-8.
-    """
+    """The report; whatever a server or a user wrote is text and nothing else."""
     page = page_of(report, contents or RunContents())
     lines = (*page.lines, plain(totals.throughput(report)), plain(totals.tokens(report)))
     marks = ", ".join(mark.text for mark in page.marks)

@@ -29,12 +29,7 @@ _MOST_DECIMALS: Final = 6
 
 
 def table(rows: Sequence[VerdictRow], sql: str = "") -> Table:
-    """A row for each rule, without empty columns.
-
-    Args:
-        rows: The rules.
-        sql: The query of their figures.
-    """
+    """A row for each rule, without empty columns."""
     empty = {
         title
         for title, field in _ONLY_IF_SET.items()

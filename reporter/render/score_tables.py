@@ -122,10 +122,6 @@ class AccuracyLine:
     """A row of a table.
 
     Attributes:
-        label: What it is about.
-        unit: The unit of the figure.
-        better: Which way is better.
-        figure: The figure, with its interval.
         unscored: How many samples are not in it.
         counts: The outcomes of the samples; None where another row has them.
     """

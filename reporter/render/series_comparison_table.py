@@ -15,13 +15,7 @@ if TYPE_CHECKING:
 
 
 def render(series: SeriesComparison, *, width: int = 100, color: bool = False) -> str:
-    """A row per point: the result, and the change of each deciding metric.
-
-    Args:
-        series: What to show.
-        width: Columns of the page; at least 40.
-        color: Whether to use ANSI colors.
-    """
+    """A row per point: the result, and the change of each deciding metric."""
     points = table(series)
     columns = (replace(column, title=column.title.replace(":", "\n", 1)) for column in points.columns)
     shown = tables(replace(points, columns=tuple(columns)), width=width)

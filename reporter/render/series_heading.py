@@ -18,12 +18,7 @@ _PROMPTS: Final = 2
 
 
 def lines(reports: Sequence[Report], axes: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The lines below the title of a series.
-
-    Args:
-        reports: Those of its runs, in order.
-        axes: The values that distinguish each of them, by name.
-    """
+    """The lines below the title of a series."""
     headings = [[plain(line) for line in heading(report)] for report in reports]
     asked = dict.fromkeys(lines[0] for lines in headings)
     sent = dict.fromkeys(lines[_PROMPTS] for lines in headings if len(lines) > _PROMPTS + 1)

@@ -21,7 +21,6 @@ class SeriesOverview:
     """A series.
 
     Attributes:
-        name: The name of its folder.
         kind: `sweep`, `search`, `suite` or `audit`.
         status: How it ended, in a word or two; empty where nothing was required.
         rows: A row per run, in plain types, as `sweep.json` has them.
@@ -29,7 +28,6 @@ class SeriesOverview:
         conclusions: What follows from the runs, in sentences.
         notes: Why runs are invalid, which rules they missed, and their warnings.
         plots: Of a sweep, throughput against interactivity and against TTFT.
-        lines: Model and endpoint, loads, prompts and dates.
         links: The address of each run's report, by the folder of the run; empty where there is none.
     """
 

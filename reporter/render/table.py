@@ -53,7 +53,6 @@ class Column:
     """One column of a table.
 
     Attributes:
-        title: Its heading, of one line or several.
         rank: 0 is never left out; of the others the highest goes first when a terminal is too narrow.
         justify: `left` for words, `right` for figures.
         folds: Its cells may be broken into several lines.
@@ -85,9 +84,7 @@ class Table:
     """A table.
 
     Attributes:
-        columns: The headings.
         rows: As many cells each as there are columns; a row without cells separates two groups.
-        caption: What it shows; may be empty.
         sql: The query that has the figures.
     """
 

@@ -15,12 +15,7 @@ if TYPE_CHECKING:
 
 
 def render(parts: Sequence[NamedVerdict], *, exit_code: int | None = None) -> str:
-    """The verdict of the only run; with an exit code, the verdicts of a series.
-
-    Args:
-        parts: The verdicts.
-        exit_code: Of a series: what its verdicts amount to.
-    """
+    """The verdict of the only run; with an exit code, the verdicts of a series."""
     content = _plain(parts[0]) if exit_code is None else _of_series(parts, exit_code)
     return printable(orjson.dumps(content, option=orjson.OPT_INDENT_2).decode()) + "\n"
 

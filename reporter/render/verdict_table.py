@@ -38,12 +38,6 @@ def render(
 
     Of the runs of a series there is a line each; all rules of a run follow where it did not pass, and where
     these are few.
-
-    Args:
-        parts: What was judged.
-        width: Columns of the page; at least 40.
-        color: Whether to use ANSI colors.
-        full: Whether all rules of every run of a series are to follow.
     """
     runs = [part for part in parts if part.is_one_of_several]
     others = [part for part in parts if not part.is_one_of_several]
@@ -58,13 +52,7 @@ def render(
 
 
 def sections(verdict: Verdict, *, width: int, remarks: bool = True) -> Iterator[Sequence[RenderableType]]:
-    """Every rule with the observed figure; reasons for misses; changes and notes.
-
-    Args:
-        verdict: The verdict.
-        width: Columns of the page.
-        remarks: Whether to tell what the rules say of themselves.
-    """
+    """Every rule with the observed figure; reasons for misses; changes and notes."""
     if verdict.rows:
         yield tables(rule_in_words.table(verdict.rows), width=width)
     if reasons := [_why(row, why) for row, why in rule_in_words.whys(verdict.rows)]:

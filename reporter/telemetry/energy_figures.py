@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reporter.costs.costs import correct_answers
+from reporter.costs import correct_answers
 from reporter.log.database import figures
 from reporter.telemetry.sample_energy import CorrectBy, make_sample_energy
 from reporter.values.energy import Energy, MetricStats, TaskEnergy
@@ -35,12 +35,7 @@ _TASK: Final = """
 
 
 def energy(log: OpenLog, report: Report) -> tuple[Energy | None, int]:
-    """The energy of a run, and how often a counter went back; None without a reading of power.
-
-    Args:
-        log: A log with `sample_energy.TABLES`, by the definitions and over the window of the report.
-        report: Its report, with the accuracy.
-    """
+    """The energy of a run, and how often a counter went back; None without a reading of power."""
     if not log.execute("SELECT 1 FROM power_spans LIMIT 1").fetchone():
         return None, 0
     row = figures(log, "energy")

@@ -23,12 +23,7 @@ if TYPE_CHECKING:
 
 
 def with_telemetry(log: OpenLog, report: Report) -> Report:
-    """The report with the server's side, energy, and the findings on sensors; the same where there were none.
-
-    Args:
-        log: The log that it was computed from, by the definitions and over the window of the report.
-        report: The report, with the accuracy.
-    """
+    """The report with the server's side, energy, and the findings on sensors, where there are any."""
     if not has_sensors(log):
         return report
     log.load(server_agreement.TABLES)
@@ -56,12 +51,7 @@ _APART: Final = 0.05
 
 
 def about_energy(energy: Energy, went_back: int) -> Iterator[Finding]:
-    """What limits the figures of energy.
-
-    Args:
-        energy: They.
-        went_back: How often a counter was lower than before.
-    """
+    """What limits the figures of energy."""
     if energy.source == "declared":
         yield Finding(
             "energy_declared",

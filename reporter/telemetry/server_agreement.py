@@ -39,11 +39,7 @@ TABLES: Final = ("sensor_readings", "sensors", "server_metrics")
 
 
 def server_side(log: OpenLog) -> ServerSide | None:
-    """What the server says of a run; None where its metrics were not recorded.
-
-    Args:
-        log: A log with `TABLES`.
-    """
+    """What the server says of a run; None where its metrics were not recorded."""
     pages = [
         str(url)
         for (url,) in log.execute(

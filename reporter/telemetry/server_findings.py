@@ -24,12 +24,7 @@ _NAMES: Final = {
 
 
 def unread(errors: Sequence[Mapping[str, object]], side: ServerSide | None) -> Iterator[Finding]:
-    """Sensors that could not be read, each once.
-
-    Args:
-        errors: The rows of reporter/sql/figures/sensor_errors.sql.
-        side: The server's account; None where it was not asked for.
-    """
+    """Sensors that could not be read, each once."""
     for source in dict.fromkeys(str(row["source"]) for row in errors):
         rows = [row for row in errors if row["source"] == source]
         by_error = {str(row["error"]): int(str(row["readings"])) for row in rows}
@@ -48,12 +43,7 @@ def unread(errors: Sequence[Mapping[str, object]], side: ServerSide | None) -> I
 
 
 def about_server(side: ServerSide, choices: int = 1) -> Iterator[Finding]:
-    """Where client and server disagree, and what the server went through.
-
-    Args:
-        side: The server's account.
-        choices: How many sequences the server generates for a request (`n`).
-    """
+    """Where client and server disagree, and what the server went through."""
     rows = {row.quantity: row for row in side.compared}
     if (requests := rows.get("completed requests")) is not None and requests.agrees is False:
         yield _of_requests(requests)

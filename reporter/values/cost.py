@@ -11,8 +11,6 @@ class TaskCost:
     """The cost of the answers to a benchmark, by one scorer.
 
     Attributes:
-        task: The task as given.
-        scorer: Whose scores these are.
         total: Of its measured requests, in dollars.
         correct: How many of its answers are correct: their value reaches the threshold of a pass. None where
             values are not shares, or some answers have none.
@@ -31,9 +29,7 @@ class Cost:
     """Dollars, by the counted tokens; None without a price or counts.
 
     Attributes:
-        model: Of the run.
         price: The applied price, as in `Price`; None where the table has none for the model.
-        table: The file of the prices.
         total: Of all requests, with warm-up, failures and retries; without the judge.
         measured: Of the measured requests that completed.
         per_request: The mean of those whose tokens are known.
@@ -42,7 +38,6 @@ class Cost:
         judge: Of the requests to judges; None where there are none, or a judge has no price.
         judges: The price of each judge, by its model.
         tasks: Of each benchmark and scorer.
-        notes: Remarks for the reader.
     """
 
     model: str

@@ -22,11 +22,8 @@ class TaskEnergy:
     """The energy of the answers to a benchmark, by one scorer.
 
     Attributes:
-        task: The task as given.
-        scorer: Whose scores these are.
         joules: The shares of its measured requests; None where one of them is unknown.
         correct: How many of its answers are correct, as in `TaskCost`.
-        joules_per_correct: …
         ipw: Accuracy by the mean power while its requests ran, in 1/W.
         ipj: Accuracy by `joules`, in 1/J.
     """
@@ -49,7 +46,6 @@ class Energy:
             different sources are not of the same thing.
         method: `counter` (the devices' energy counters), `power` (the integral of their power), `mixed`, or
             `declared`.
-        devices: How many.
         total_joules: All that was observed: the sum of `measured_joules`, `other_joules` and `idle_joules`.
         measured_joules: The shares of the measured requests.
         other_joules: Those of other requests, such as the warm-up's.
@@ -59,7 +55,6 @@ class Energy:
         joules_per_output_token: `window_joules` by the output tokens that arrived in the window.
         joules_per_request: Likewise by the requests that completed in it.
         integral_share: The integral of the power by what the counters say; None without both.
-        tasks: Of each benchmark and scorer.
         stats: Of the measured requests that completed, by the names of columns in `--samples`.
     """
 

@@ -46,12 +46,7 @@ class Definition:
 
 
 def defined(name: str, scorer: str | None) -> Definition:
-    """The definition of a scorer in this program; the mean alone for an unknown scorer.
-
-    Args:
-        name: The benchmark's.
-        scorer: The scorer's; None for the benchmark's own.
-    """
+    """The definition of a scorer in this program; the mean alone for an unknown scorer."""
     if scorer == HARNESS and (harness := entries("imports").get(name)):
         try:
             return Definition(load(harness).headlines, official=True)

@@ -12,7 +12,6 @@ class SideBySide:
     Both are over all requests from the first reading of the metrics to the last one, warm-up included.
 
     Attributes:
-        quantity: Its name, with its unit.
         client: By the client; None where a client cannot see it.
         client_low: The least that it can be, where the client read late; None where that is `client`.
         server: By the server; of a percentile None, for a histogram only bounds it.
@@ -42,15 +41,10 @@ class ServerSide:
     Attributes:
         engine: Whose names the page has: `vllm`, `sglang`, `tgi`, `tensorrt_llm`, `llama.cpp`.
         pages: Where they were read.
-        readings: How often that succeeded.
         failed: How often it did not, by reason.
         stopped_s: How long after the first request the last reading succeeded, where all later ones failed.
         running_mean: Requests that it processed, over the readings.
-        running_max: …
         waiting_mean: Requests that waited in it.
-        waiting_max: …
-        kv_cache_usage_max_pct: …
-        preemptions: …
         prefix_hit_pct: Prompt tokens that were in its prefix cache, of those it looked up.
         compared: What client and server both measured; empty where a page was not read both before the first
             request and after the last one.

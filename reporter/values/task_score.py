@@ -20,8 +20,6 @@ class ConfidenceInterval:
     """The confidence interval of a score over all possible questions of the kind.
 
     Attributes:
-        low: Its lower end.
-        high: Its upper end.
         level: The confidence, such as 0.95.
         method: `wilson` for one value of 0 or 1 per question, or over questions whose spread is unknown;
             `normal`, by the standard error, for other values; `clustered`, by the standard error over
@@ -42,7 +40,6 @@ class HeadlineFigure:
         value: Samples without a value count as 0; None where it is undefined.
         best: Its value if all of these were right; None where that is unknown, or there are none.
         unit: A `share` between 0 and 1, or a plain `number`.
-        better: Which way is better.
         n: The number of samples that it is the mean of; None where it is not a mean.
         standard_error: In the same unit; None where it is not a mean, has a single question, or is
             unknown because samples have no value.
@@ -65,9 +62,7 @@ class GroupScore:
     """The mean value of the samples that have a tag's value.
 
     Attributes:
-        issued: How many there are.
         unscored: How many of them have no value, which count as 0.
-        value: The mean.
         standard_error: As for a headline.
         interval: Likewise.
     """
@@ -84,12 +79,7 @@ class SampleStatistics:
     """Statistics of the values of the samples that have one.
 
     Attributes:
-        n: How many samples these are.
-        mean: Their mean.
-        median: Their median.
         std: Their standard deviation, of the samples as a population (divided by n).
-        min: The least.
-        max: The greatest.
     """
 
     n: int
@@ -106,11 +96,7 @@ class RepeatStatistics:
 
     Attributes:
         values: The mean value of each repeat that has every question, the first one first.
-        mean: Of these.
-        median: Likewise.
         std: Their standard deviation, as a population (divided by their number).
-        min: The least.
-        max: The greatest.
     """
 
     values: list[float]
@@ -127,7 +113,6 @@ class TaskScore:
 
     Attributes:
         task: The task as given, with its options.
-        name: The benchmark.
         scorer: The definition of a right answer; None where nothing was scored.
         version: Of the scorer.
         definition: Where it is from.
@@ -149,8 +134,6 @@ class TaskScore:
         value: The first headline.
         best: Its value if all samples without a value were right; None where all have one.
         value_without_unparsed: `value` without the samples of `judge_unparsed`; None where there are none.
-        interval: Of `value`.
-        standard_error: Likewise.
         statistics: Of the samples' values; None where no sample has one.
         over_repeats: Of the repeats' means; None unless there are several whole repeats, all of them scored.
         headlines: All main figures of the benchmark.
@@ -162,7 +145,6 @@ class TaskScore:
         pass_at: By k, the chance that one of k attempts passes, over the questions with k attempts or more.
         pass_hat: Likewise that all of k pass.
         excluded: By k, how many questions have fewer attempts, and are in neither.
-        notes: Remarks for the reader of the score.
     """
 
     task: str

@@ -47,10 +47,6 @@ def over_time(log: OpenLog, method: PercentileMethod) -> list[Moment]:
     One width, 1, 2 or 5 times a power of ten, serves all segments; it is counted from the start of each
     one's window, or from when its first request was due, where that was before; and it is not shorter than
     1 ms. A run of few requests is cut into fewer moments.
-
-    Args:
-        log: An opened log.
-        method: How percentiles are taken.
     """
     segments = log.execute(_SEGMENTS).fetchall()
     if not segments:
@@ -173,12 +169,7 @@ def _label(start_s: float, rate: str) -> str:
 
 
 def stage_spans(log: OpenLog, stages: Sequence[StageReport]) -> Iterator[tuple[str, SpanRow]]:
-    """The span of each stage, by label: a segment continues where the previous segment left the plan.
-
-    Args:
-        log: An opened log.
-        stages: What was planned.
-    """
+    """The span of each stage, by label: a segment continues where the previous segment left the plan."""
     gone_ns = 0
     for segment in log.timelines if stages else ():
         if segment.issuing is None:
@@ -230,10 +221,6 @@ def span_macro(log: OpenLog, rows: Sequence[SpanRow]) -> str:
     """The name of an SQL macro that gives the number of the span that a moment is in, NULL outside of all.
 
     Its name is made of the spans, so that each has the same meaning whatever else was asked of the log.
-
-    Args:
-        log: An opened log.
-        rows: As for `happenings`.
     """
     number = span_number(rows)
     name = f"span_of_{sha256(number.encode()).hexdigest()[:16]}"

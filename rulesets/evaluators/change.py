@@ -51,10 +51,7 @@ class Change:
     """A demand on the change of a figure.
 
     Attributes:
-        target: The figure, and the bound of its change.
-        test: How it is distinguished from chance.
         alpha: The chance of a false alarm.
-        min_runs: The least number of runs on each side.
     """
 
     target: Target
@@ -186,12 +183,7 @@ def _fewest(change: Change) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """The figures of two groups of runs.
-
-    Attributes:
-        before: Of the baseline.
-        after: Of the runs that are evaluated.
-    """
+    """The figures of two groups of runs."""
 
     before: Sequence[float]
     after: Sequence[float]

@@ -103,13 +103,7 @@ def _stat(stat: str) -> str:
 
 
 def is_in_doubt(target: Target, ruleset: Ruleset, report: Mapping[str, Any]) -> bool:
-    """Whether a target depends on a figure that may contain too much client overhead; scores never do.
-
-    Args:
-        target: One of the rules.
-        ruleset: All of them.
-        report: As plain values, keyed as report.json is.
-    """
+    """Whether a target depends on a figure that may contain too much client overhead; scores never do."""
     run = report.get("run") or {}
     if target.metric.startswith(SCORES):
         return False
@@ -129,13 +123,7 @@ def is_in_doubt(target: Target, ruleset: Ruleset, report: Mapping[str, Any]) -> 
 
 
 def leaves_open(target: Target, ruleset: Ruleset, run: Evidence) -> bool:
-    """Whether client overhead that may be too large in a figure can decide a target.
-
-    Args:
-        target: One of the rules.
-        ruleset: All of them.
-        run: The run.
-    """
+    """Whether client overhead that may be too large in a figure can decide a target."""
     return is_in_doubt(target, ruleset, run.report) and (
         ruleset.locked or can_decide(target, values_of(target, run), run.report)
     )
@@ -196,11 +184,6 @@ def can_decide(target: Target, values: Sequence[float | None], report: Mapping[s
     target unless it is met, or missed, over that range. Of a part of the requests the share is not known,
     and a latency is less by the longest delay at most; so is its confidence limit by order statistics.
     For a change, another confidence limit, or a rate of a part of the requests no range is defined.
-
-    Args:
-        target: One of the rules.
-        values: Its figure, latencies in ms, from `values_of`.
-        report: As plain values, keyed as report.json is.
     """
     figure = next(figures_of(target), None)
     finite = [value for value in values if value is not None and math.isfinite(value)]

@@ -15,17 +15,7 @@ if TYPE_CHECKING:
 def bounded(
     name: str, observed: float | None, op: Op, bound: float, *, unit: str = "", n: int = 0, remedy: str = ""
 ) -> RuleOutcome:
-    """Compare a figure of the run with a bound.
-
-    Args:
-        name: What the figure is called in a sentence.
-        observed: The figure, in `unit`; None where it was not measured.
-        op: How it must compare with the bound.
-        bound: In `unit`.
-        unit: Empty for a plain number.
-        n: How many samples are behind it.
-        remedy: What would help.
-    """
+    """Compare a figure of the run with a bound."""
     if observed is not None and COMPARE[op](observed, bound):
         return RuleOutcome("PASS", observed, n, method=name)
     return RuleOutcome(

@@ -30,8 +30,6 @@ class Figure:
     Attributes:
         value: None where there are no samples.
         n: The number of samples: gaps between tokens for `itl`, requests for all others.
-        words: How it was found.
-        limit: Finds its confidence limit.
     """
 
     value: float | None

@@ -59,14 +59,7 @@ NO_LIMIT: Final = ConfidenceLimit(None, "no confidence limit", lambda _op, _boun
 def of_percentile(
     sample: MetricValues, p: Fraction, confidence: Confidence, *, upper: bool
 ) -> ConfidenceLimit:
-    """The limit of a percentile of a distribution.
-
-    Args:
-        sample: The values.
-        p: The percentile as a share.
-        confidence: By which method, and how sure.
-        upper: Which side.
-    """
+    """The limit of a percentile of a distribution."""
     match confidence.method:
         case "early_stopping":
             return _early_stopping(sample, p, confidence)
@@ -79,15 +72,7 @@ def of_percentile(
 def of_blocks(
     value: float, n: int, blocks: Sequence[float], confidence: Confidence, *, upper: bool
 ) -> ConfidenceLimit:
-    """The limit of a mean or a rate, from the differences between equal spans of the run.
-
-    Args:
-        value: The figure of the whole run.
-        n: Samples behind it.
-        blocks: The figure of each span.
-        confidence: By which method, and how sure.
-        upper: Which side.
-    """
+    """The limit of a mean or a rate, from the differences between equal spans of the run."""
     side, grouped = _side(upper=upper), batch_means.grouped(blocks)
     if len(grouped) <= 1:
         words = _words(side, confidence.level, "fewer than two blocks of time")
@@ -115,15 +100,7 @@ def _distance(blocks: Sequence[float], confidence: Confidence, *, upper: bool) -
 
 
 def of_share(count: int, of: int, level: float, *, upper: bool, what: str = _INDEPENDENT) -> ConfidenceLimit:
-    """The limit of a share, by Wilson's score.
-
-    Args:
-        count: Of `of`.
-        of: Samples that count as independent.
-        level: Of the limit.
-        upper: Which side.
-        what: These samples in words.
-    """
+    """The limit of a share, by Wilson's score."""
     side = _side(upper=upper)
     value = wilson.upper(count, of, level) if upper else wilson.lower(count, of, level)
 

@@ -39,12 +39,10 @@ class VerdictRow:
         margin: The distance of the figure from the bound as a share of it, negative on the wrong side; None
             where the bound is 0 or there is no figure.
         reason: Why it did not pass; empty when it did.
-        group: What kind of rule it is.
         method: How the figure was computed, and its confidence, in words.
         limit: The confidence limit that must meet the bound, in `unit`; None where the rule asks for none, or
             where there are too few samples for any.
         remedy: What would help; empty when it passed.
-        source: Where the rule comes from.
     """
 
     id: str
@@ -76,15 +74,7 @@ def margin(observed: float | None, bound: float | None, *, met: bool) -> float |
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """The evidence for a rule.
-
-    Attributes:
-        ruleset: The rules.
-        run: The run.
-        others: Further runs of the same side, for changes.
-        baseline: The runs that they are compared with.
-        audits: The results of audits, by name.
-    """
+    """The evidence for a rule."""
 
     ruleset: Ruleset
     run: Evidence
@@ -123,15 +113,8 @@ class Rule:
     """One rule.
 
     Attributes:
-        id: Its name in the verdict, unique in a ruleset.
         kind: What kind of rule it is: `validity.min_samples`, `latency.order_stat`…
-        group: The section of the verdict that shows it.
-        text: The rule as text.
         evaluate: Gives its outcome on a run.
-        bound: The bound, in `unit`.
-        unit: The unit that it is written in.
-        severity: Whether it counts for the whole.
-        source: Where it comes from.
     """
 
     id: str

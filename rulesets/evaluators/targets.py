@@ -224,13 +224,7 @@ def _evaluate(target: Target, case: Case, run: Evidence) -> RuleOutcome:
 
 
 def missing(target: Target, n: int, report: Mapping[str, Any]) -> RuleOutcome:
-    """The outcome of a target without samples.
-
-    Args:
-        target: The target.
-        n: The number of samples.
-        report: Of the run.
-    """
+    """The outcome of a target without samples."""
     reason = is_asked_for(figure.name_of(target), None, target.op, target.value, target.unit)
     if target.quantity.kind == "accuracy":
         reason = f"the run has no score {target.metric.removeprefix(SCORES)}: {NOT_MEASURED}"

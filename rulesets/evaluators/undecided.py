@@ -25,12 +25,7 @@ _OWN: Final = ("endpoint", "turn")
 
 
 def tags_remedy(where: Where, report: Mapping[str, Any]) -> str:
-    """Name the nearest tag or value for the first tag that the run lacks, else the requests to issue.
-
-    Args:
-        where: The tags that a rule names.
-        report: Of the run: its `breakdown` has the tags that requests were given, and their values.
-    """
+    """Name the nearest tag or value for the first tag that the run lacks, else the requests to issue."""
     tags = {name: rows for name, rows in facts.section(report, "breakdown").items() if name not in _NO_TAGS}
     for tag, value in where:
         if tag in tags:

@@ -31,11 +31,6 @@ if TYPE_CHECKING:
 def assemble(pages: Sequence[RulesetPage], model: str, scenario: str) -> Ruleset:
     """Make the ruleset of a model and a scenario.
 
-    Args:
-        pages: The file, after those that it extends.
-        model: A model of them.
-        scenario: One of its scenarios.
-
     Raises:
         RulesetFileError: See `resolve`; or a load has no pattern.
     """

@@ -26,8 +26,6 @@ class ModelEntry:
 
     Attributes:
         name: `*` for any.
-        aliases: Other names of it.
-        scenarios: Their names, in order.
     """
 
     name: str

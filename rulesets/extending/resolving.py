@@ -58,8 +58,6 @@ class Resolved:
     """The rules of one model and one scenario.
 
     Attributes:
-        rules: By section and name.
-        notes: What the files say of them.
         overrides: What files changed in rules that are not locked.
     """
 

@@ -29,12 +29,7 @@ Looser = str | None
 
 
 def loosened(before: Rules, after: Rules) -> Iterator[tuple[Key, str]]:
-    """Find the rules that became looser or disappeared.
-
-    Args:
-        before: The rules that may only be tightened.
-        after: Those that are to be in their place.
-    """
+    """Find the rules that became looser or disappeared."""
     for key, rule in before.items():
         if key not in after:
             yield key, "dropped"

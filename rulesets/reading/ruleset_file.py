@@ -29,9 +29,6 @@ class ScenarioPage:
 
     Attributes:
         name: `*` for every scenario.
-        part: Where it begins.
-        rules: Its rules.
-        notes: Remarks for readers.
         drop: The ids of rules that do not apply, each with its place.
     """
 
@@ -48,11 +45,8 @@ class ModelPage:
 
     Attributes:
         name: `*` for every model.
-        part: Where it begins.
         rules: Those of all its scenarios.
         scenarios: In the order of the file.
-        aliases: Other names of it.
-        notes: Remarks for readers.
     """
 
     name: str
@@ -68,14 +62,9 @@ class RulesetPage:
     """The rules of a file.
 
     Attributes:
-        file: Its path.
         part: The whole of it.
-        name: Of the ruleset.
-        version: Of the ruleset.
         extends: The ruleset that it extends, with the place; None for none.
         locked: Whether a file that extends it may only tighten it.
-        source: Where the rules come from.
-        notes: Remarks for readers.
         shared: The rules of all models and scenarios.
         models: In the order of the file; of a flat file `*` with one scenario.
         flat: Whether it has no models.

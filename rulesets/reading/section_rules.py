@@ -24,7 +24,6 @@ class RuleShape:
 
     Attributes:
         value: A `Target`, an `AuditDemand`, or what its section holds.
-        part: Where it stands.
     """
 
     value: Any

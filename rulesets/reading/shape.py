@@ -26,7 +26,6 @@ class Located:
 
     Attributes:
         value: Text, a number, a truth, a dict of `Located` by name, or a list of `Located`.
-        part: The place.
     """
 
     value: Any
@@ -60,8 +59,6 @@ class Law:
 
     Attributes:
         words: In words, for "must be …".
-        holds: As a test.
-        schema: As JSON schema.
     """
 
     words: str

@@ -36,7 +36,6 @@ class MeanInterval:
 
     Attributes:
         mean: In the blocks' unit.
-        half_width: Likewise.
         autocorrelation: Of neighbouring blocks; from 0.2 on the half width is too small.
     """
 

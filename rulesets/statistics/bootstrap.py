@@ -28,12 +28,6 @@ def interval(
 ) -> tuple[float, float] | None:
     """The two-sided interval of a mean; each end is a one-sided limit of the level (1 + level) / 2.
 
-    Args:
-        values: Independent ones: the means of blocks, or one figure a run.
-        level: The coverage.
-        seed: Of what is drawn.
-        resamples: How often it is.
-
     Returns:
         None with fewer than two values. An end is infinite where so few values have none.
     """
@@ -64,13 +58,6 @@ def two_sample_interval(
     """The symmetric interval of the shift from the first group to the second: ibid., 12.5.
 
     The shift is the median of all pairwise differences (Hodges and Lehmann), its standard error Welch's.
-
-    Args:
-        first: Independent values, two at least.
-        second: Likewise.
-        level: The coverage.
-        seed: Of what is drawn.
-        resamples: How often it is.
     """
     sure, random = exactly(proper(level)), Random(seed)  # noqa: S311 (a simulation, not a secret)
     by, center = _shift(first, second), fmean([*first, *second])

@@ -26,10 +26,6 @@ Variant = Literal["sandwich", "miller", "corrected"]
 def standard_error(clusters: Sequence[Sequence[float]], variant: Variant = "sandwich") -> float | None:
     """The standard error of the mean over all samples, in the unit of the samples.
 
-    Args:
-        clusters: The scores, cluster by cluster.
-        variant: Which formula, as named above.
-
     Returns:
         None with fewer than two clusters: one says nothing of how they differ.
     """

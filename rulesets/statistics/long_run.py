@@ -51,7 +51,6 @@ class LongRun:
     Attributes:
         variance: Of one value, 0 of a constant series.
         effect: The design effect D, 1 at least.
-        n: The length of the series.
     """
 
     variance: float
@@ -81,9 +80,6 @@ class LongRun:
 
 def long_run(series: Sequence[float]) -> LongRun | None:
     """How the mean of a series in the order of time varies.
-
-    Args:
-        series: Values of any unit.
 
     Returns:
         None with fewer than 8 values.

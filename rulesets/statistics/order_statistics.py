@@ -41,11 +41,6 @@ class Ranks:
 def interval(n: int, p: Probability, level: Probability) -> Ranks:
     """The two-sided interval: the highest lower and the lowest upper rank that each leave half of 1 - level.
 
-    Args:
-        n: Samples.
-        p: The percentile, as a share.
-        level: The coverage to have at least.
-
     Raises:
         ValueError: A share is not between 0 and 1.
     """

@@ -125,11 +125,6 @@ def sign_flips(differences: Sequence[float], seed: int, flips: int = SIGN_FLIPS)
     observed one. Patterns are drawn at random, and the observed one counts as one of them, which keeps the
     test exact: B. Phipson and G. K. Smyth, Statistical Applications in Genetics and Molecular Biology 9,
     2010.
-
-    Args:
-        differences: One per pair, of independent pairs.
-        seed: Of the patterns.
-        flips: How many patterns are drawn.
     """
     random = Random(seed)  # noqa: S311 (a simulation, not a secret)
     sizes = [abs(value) for value in differences if value]

@@ -59,7 +59,6 @@ class Ratio:
     Attributes:
         p: Both ways; None where samples of this size cannot differ significantly at the level.
         low: The lower end of its interval; None where samples of this size have none.
-        high: The upper end.
     """
 
     p: float | None
@@ -102,10 +101,6 @@ def compare(first: Ordered, second: Ordered, p: Fraction, level: float) -> Ratio
 
 def fewest(p: Fraction, alpha: float) -> int | None:
     """The fewest independent values a sample, both of one size, with which a percentile can differ.
-
-    Args:
-        p: The percentile, as a share.
-        alpha: Below which p is significant.
 
     Returns:
         None where it would take more than ten million.

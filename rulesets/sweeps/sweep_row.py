@@ -31,10 +31,7 @@ class SweepRule:
 
     Attributes:
         id: Its name after `sweep.`.
-        text: The rule as text.
         bound: What its figure must meet; None where it bounds none.
-        severity: Whether it counts for the whole.
-        method: How the figure is found.
     """
 
     id: str
@@ -44,12 +41,7 @@ class SweepRule:
     method: str = ""
 
     def met(self, n: int, observed: float | None = None) -> VerdictRow:
-        """A row that passes.
-
-        Args:
-            n: The points behind it.
-            observed: Its figure.
-        """
+        """A row that passes."""
         return self._row("PASS", n, observed)
 
     def missed(self, n: int, reason: str, remedy: str = "", observed: float | None = None) -> VerdictRow:

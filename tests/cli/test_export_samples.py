@@ -15,7 +15,7 @@ from loadgen.sessions.errors import UsageError
 from loadgen.sessions.files.series_file import Series, SeriesKind, SeriesPoint, folder_of, write
 from loadgen.sessions.observer import Observer
 from loadgen.sessions.settings.export import ExportSettings
-from reporter.costs.prices import read_prices
+from reporter.costs import read_prices
 from reporter.report_options import ReportOptions
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from loadgen.run import Run
 from loadgen.sessions.errors import UsageError
 from recorder import EventRecorder, EventType
 from reporter.log.query import query
-from reporter.plots.catalog import described
+from reporter.plots.make import described
 
 if TYPE_CHECKING:
     from collections.abc import Callable

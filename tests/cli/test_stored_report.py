@@ -14,7 +14,7 @@ from loadgen.sessions.files.run_folder import REPORT
 from loadgen.sessions.run.report_of_log import make_report, write_report
 from loadgen.sessions.series.outcomes_so_far import stored_report
 from recorder.store import LOG_NAME
-from reporter.costs.prices import Price, PriceTable
+from reporter.costs import Price, PriceTable
 from reporter.report_options import ReportOptions
 from rulesets.ruleset import of_expressions
 

@@ -9,7 +9,7 @@ import pytest
 from reporter import MetricsReporter
 from reporter.errors import OptionError
 from reporter.log.database import open_log
-from reporter.quantile import percentiles_named
+from reporter.percentiles import percentiles_named
 from reporter.tokens import with_counted_tokens
 from rulesets.definitions import Definitions
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reporter.distribution import summaries, weighted_summary
-from reporter.quantile import position
+from reporter.percentiles import position
 from rulesets.definitions import PERCENTILES
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ import pytest
 
 import reporter
 from recorder.event import EventType
-from reporter.log.event_codes import with_columns, with_event_codes
-from reporter.log.sql_files import sql_file
+from reporter.log.sql_files import sql_file, with_columns, with_event_codes
 from tests.for_each import for_each
 
 PACKAGE = Path(reporter.__file__).parent

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reporter.errors import OptionError
-from reporter.quantile import Position, method_named, percentile_sql, position
+from reporter.percentiles import Position, method_named, percentile_sql, position
 from rulesets.definitions import PERCENTILES
 
 METHODS = ("linear", "lower", "loadgen_floor", "nearest_rank")

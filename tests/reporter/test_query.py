@@ -18,8 +18,7 @@ from recorder.session import Session
 from recorder.store import Store
 from reporter import MetricsReporter
 from reporter.errors import QueryError
-from reporter.log.query import VIEWS, queries, query
-from reporter.log.query_series import query_series
+from reporter.log.query import VIEWS, queries, query, query_series
 from reporter.report import Finding
 from tests.for_each import for_each
 from tests.reporter.conftest import ns

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from reporter import MetricsReporter
-from reporter.costs.prices import read_prices
+from reporter.costs import read_prices
 from reporter.errors import OptionError
 from reporter.log.query import query
 from reporter.sample_results import FORMATS, METRICS, ResultOptions

@@ -18,7 +18,7 @@ from recorder.errors import LogError
 from reporter import MetricsReporter, statements
 from reporter.archive.write import archive
 from reporter.errors import NoRoomError
-from reporter.log import fetched_shards
+from reporter.log import shard_files
 from reporter.log.database import open_log
 from reporter.log.node_clock import fitted
 from reporter.log.query import query
@@ -289,7 +289,7 @@ def test_shards_in_an_object_store(run: Run, bucket: str, monkeypatch: pytest.Mo
     there.write("node-1/events.db", b"half a log")
     with pytest.raises(LogError, match=r"node-1/events\.db: not a SQLite file"):
         report_of(folder)
-    monkeypatch.setattr(fetched_shards, "disk_usage", lambda _: SimpleNamespace(free=1))
+    monkeypatch.setattr(shard_files, "disk_usage", lambda _: SimpleNamespace(free=1))
     there.write("node-1/events.db", b"another half")
     with pytest.raises(NoRoomError, match=r"node-1 \(12 bytes; 1 are free\); free some, or set TMPDIR"):
         report_of(folder)

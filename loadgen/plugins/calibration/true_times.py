@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from reporter.quantile import position
+from reporter.percentiles import position
 from rulesets.definitions import PERCENTILES
 
 if TYPE_CHECKING:

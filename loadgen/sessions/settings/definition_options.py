@@ -125,7 +125,7 @@ def percentiles_of(text: str | None) -> Mapping[str, Fraction] | None:
     if text is None:
         return None
     from reporter.errors import OptionError
-    from reporter.quantile import percentiles_named
+    from reporter.percentiles import percentiles_named
 
     try:
         return percentiles_named(text)

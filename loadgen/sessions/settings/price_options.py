@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from loadgen.sessions.settings.option import Option
 
 if TYPE_CHECKING:
-    from reporter.costs.prices import PriceTable
+    from reporter.costs import PriceTable
 
 Prices = Annotated[
     Path | None,
@@ -24,6 +24,6 @@ def load(file: Path | None) -> PriceTable | None:
     """The prices of a file; None where none was given."""
     if file is None:
         return None
-    from reporter.costs.prices import read_prices
+    from reporter.costs import read_prices
 
     return read_prices(Path(file))

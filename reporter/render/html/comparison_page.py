@@ -9,7 +9,7 @@ from reporter.plots.plot_value import Plot
 from reporter.render import compared
 from reporter.render.html import page_writer
 from reporter.render.html.page import Page, Plots, Prose, Remark, Remarks, Tables
-from reporter.render.html.plot_groups import grouped
+from reporter.render.html.run_plots import grouped
 from reporter.render.table import Mark, Table, tone
 
 if TYPE_CHECKING:
@@ -21,12 +21,7 @@ if TYPE_CHECKING:
 
 
 def render(comparison: Comparison, *, plots: Sequence[Plot | NoPlot] = ()) -> str:
-    """The comparison as one HTML file.
-
-    Args:
-        comparison: The comparison.
-        plots: The distributions of its runs over each other, and the differences.
-    """
+    """The comparison as one HTML file."""
     return page_writer.write(page_of(comparison, plots))
 
 

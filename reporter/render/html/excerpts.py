@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Final
 
 from reporter.contents import example_requests
-from reporter.contents.excerpt import Excerpt
+from reporter.contents.texts import Excerpt
 from reporter.json_values import document, members
 from reporter.number_text import figure, whole
 from reporter.render.html.page import (
@@ -60,12 +60,7 @@ def slowest(excerpts: Sequence[RequestExcerpt]) -> Requests:
 
 
 def failed(excerpts: Sequence[RequestExcerpt], of: int) -> Requests:
-    """Failed requests, which open.
-
-    Args:
-        excerpts: Some of each kind of failure.
-        of: How many failed.
-    """
+    """Failed requests, which open."""
     rows = _rows(
         excerpts,
         lambda excerpt: (

@@ -13,8 +13,7 @@ from reporter.render.score_tables import PLAIN, called, interval_in_words, value
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from reporter.contents.key_figures import HeadlineValue
-    from reporter.contents.run_contents import RunContents
+    from reporter.contents.run_contents import HeadlineValue, RunContents
     from reporter.report import Report
 
 _NOTE: Final = (

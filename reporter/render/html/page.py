@@ -15,10 +15,9 @@ from reporter.render.table import kinds
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reporter.contents.excerpt import Excerpt
-    from reporter.plots.phases import RunPhase
+    from reporter.contents.texts import Excerpt
+    from reporter.plots.marks import RunPhase, TargetLine
     from reporter.plots.plot_value import NoPlot, Plot
-    from reporter.plots.target_lines import TargetLine
     from reporter.render.table import Cell, Column, Mark, Table, Tone
 
 
@@ -27,11 +26,8 @@ class CardFigure:
     """A figure of a card.
 
     Attributes:
-        value: The figure, rounded for display.
-        unit: The unit.
         name: Such as `p99`; empty where the card's label says it.
         interval: The confidence interval as text; empty if unknown.
-        tone: Of the value.
     """
 
     value: str
@@ -43,14 +39,7 @@ class CardFigure:
 
 @dataclass(frozen=True, slots=True)
 class FigureCard:
-    """Figures of a subject at the top of the page.
-
-    Attributes:
-        label: The subject.
-        figures: The figures, the most important first.
-        more: Further lines.
-        sql: The query that has the figures.
-    """
+    """Figures of a subject at the top of the page."""
 
     label: str
     figures: tuple[CardFigure, ...]
@@ -84,9 +73,6 @@ class Remark:
     """Something that a reader of the figures should know: a finding, or why a rule was not met.
 
     Attributes:
-        mark: The severity.
-        message: The finding.
-        remedy: What to do about it.
         queries: The queries of its figures, each with a label.
     """
 
@@ -123,8 +109,6 @@ class PlotGroup:
     """Plots under one heading; several plots of one subject are shown one at a time.
 
     Attributes:
-        title: The heading.
-        plots: As the report computed them.
         choices: The labels of the buttons that choose among several plots.
     """
 
@@ -138,10 +122,8 @@ class Plots:
     """Plots.
 
     Attributes:
-        groups: In the order of the page.
         parts: By tag and by the name of a plot, the plot with a series per value of the tag.
         absent: Those that the run has no data for.
-        note: A remark for the reader.
         lines: By the name of a plot, the targets that are lines in it.
         phases: The phases of a run, which every plot over time marks.
     """
@@ -172,9 +154,7 @@ class ResponseTimeline:
     Attributes:
         waited_ms: From the schedule, or the issue, to the first byte sent.
         first_ms: From there to the first token; None without one.
-        ends_ms: To the end of the response.
         chunks_ms: To each chunk with a token, at most some hundred of them.
-        chunks: How many there are.
     """
 
     waited_ms: float
@@ -216,8 +196,6 @@ class OpenedSample:
     """A scored answer that opens.
 
     Attributes:
-        task: The benchmark.
-        status: The outcome.
         question: The benchmark's name of the question.
         asked: The beginning of the question.
         tags: Such as the subject.
@@ -277,9 +255,7 @@ class Page:
     """A page.
 
     Attributes:
-        title: The title.
         marks: The result, the most important mark first.
-        lines: A few lines that describe the run.
         sections: The sections, in order; the caller leaves out empty ones.
         footer: Where the figures are from, and how to make the page again.
         variables: SQL in front of every query of the page.

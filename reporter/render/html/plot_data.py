@@ -31,11 +31,7 @@ _UNSAFE: Final = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026"}
 
 
 def as_json(sections: Sequence[Plots]) -> str:
-    """Plots as JSON that is safe inside a script element.
-
-    Args:
-        sections: The sections of the page that have plots.
-    """
+    """Plots as JSON that is safe inside a script element."""
     parts = {tag: of_tag for section in sections for tag, of_tag in section.parts.items()}
     lines = {name: of_plot for section in sections for name, of_plot in section.lines.items()}
     phases = next((section.phases for section in sections if section.phases), ())

@@ -9,6 +9,7 @@ from reporter import statements
 from reporter.contents import cost_statements, finding_statements, metric_statements
 from reporter.contents.intervals import intervals
 from reporter.contents.run_contents import RunContents
+from reporter.findings.acceptance import IN_WORDS
 from reporter.render import (
     breakdown_tables,
     cost_lines,
@@ -28,8 +29,8 @@ from reporter.render.html import page_writer
 from reporter.render.html.excerpts import failed, samples, slowest
 from reporter.render.html.headline_cards import cards
 from reporter.render.html.page import Page, Prose, Remark, Remarks, Tables
-from reporter.render.html.result_marks import reason, result
 from reporter.render.html.run_plots import RunPlots
+from reporter.render.named_verdict import met
 from reporter.render.table import Mark, tone
 
 if TYPE_CHECKING:
@@ -133,12 +134,7 @@ def _findings(report: Report) -> Remarks:
 
 
 def rules(verdict: Verdict, sql: str = "") -> Tables:
-    """A row for each rule, and why those that did not pass did not.
-
-    Args:
-        verdict: The verdict.
-        sql: The query of its figures.
-    """
+    """A row for each rule, and why those that did not pass did not."""
     whys = [
         f"{rule_in_words.status(row)} {row.id}: {' '.join(why)}"
         for row, why in rule_in_words.whys(verdict.rows)
@@ -212,3 +208,37 @@ def _footer(report: Report, command: str) -> Iterator[str]:
     if command:
         yield f"Make this page again: {command}"
     yield 'Run a query of this page: loadgen sql RUN "QUERY"'
+
+
+def result(report: Report) -> tuple[Mark, ...]:
+    """The result first: the fault of the run, or the verdict; validity comes last."""
+    validity, verdict = report.validity, report.verdict
+    errors = any(finding.severity == "error" for finding in report.findings)
+    # A run in progress is not valid, but need not have an error either.
+    judged = report.run.ended != "running" or errors
+    marks = [_validity(report)] if judged else []
+    if ended := totals.ended(report):
+        marks.append(Mark(ended, "doubt"))
+    if verdict is not None and (validity.stands or verdict.status != "INVALID"):
+        marks.append(Mark(verdict.status, tone(verdict.status)))
+    return tuple(sorted(marks, key=lambda mark: mark.tone == "dim"))
+
+
+def reason(report: Report) -> str:
+    """The reason for the result: why the run is invalid, the first missed rule, or the rules met."""
+    validity, verdict = report.validity, report.verdict
+    if not validity.valid:
+        return validity.summary or (validity.reasons[0] if validity.reasons else "")
+    rows = () if verdict is None else verdict.rows
+    missed = [row for row in rows if row.severity == "fail" and row.status not in {"PASS", "SKIP"}]
+    if missed:
+        return "; ".join([missed[0].reason, *([f"and {len(missed) - 1} more"] if len(missed) > 1 else [])])
+    if validity.summary:
+        return validity.summary
+    return "No target was set (--require)." if verdict is None else met(verdict.rows)
+
+
+def _validity(report: Report) -> Mark:
+    if report.validity.accepted:
+        return Mark(f"{report.validity.label}, {IN_WORDS}", "doubt")
+    return Mark("valid", "dim") if report.validity.valid else Mark(report.validity.label, "bad")

@@ -2,18 +2,48 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from reporter.plots.target_lines import target_lines
-from reporter.render.html.page import Plots
-from reporter.render.html.plot_groups import grouped
+from reporter.plots.marks import target_lines
+from reporter.render.html.page import PlotGroup, Plots
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from reporter.contents.run_contents import RunContents
     from reporter.plots.plot_value import Plot
     from rulesets.verdict import VerdictRow
+
+_DISTRIBUTIONS: Final = {"ttft": "TTFT", "tpot": "TPOT", "itl": "ITL", "latency": "Latency"}
+_CHOICES: Final = {"histogram": "Histogram", "cdf": "Cumulative", "percentiles": "By percentile"}
+
+
+def grouped(plots: Sequence[Plot]) -> tuple[PlotGroup, ...]:
+    """Group the plots; a plot without a group gets a separate one."""
+    titles = {plot.name: plot.title for plot in plots}
+    groups: dict[str, list[Plot]] = {}
+    for plot in plots:
+        metric, _, kind = plot.name.rpartition("-")
+        is_distribution = metric in _DISTRIBUTIONS and kind in _CHOICES
+        groups.setdefault(metric if is_distribution else plot.name, []).append(_with_titles(plot, titles))
+    return tuple(_group(name, members) for name, members in groups.items())
+
+
+def _group(name: str, members: Sequence[Plot]) -> PlotGroup:
+    if name not in _DISTRIBUTIONS:
+        return PlotGroup(members[0].title, tuple(members))
+    choices = tuple(_CHOICES[plot.name.rpartition("-")[2]] for plot in members)
+    return PlotGroup(f"{_DISTRIBUTIONS[name]} distribution", tuple(members), choices)
+
+
+def _with_titles(plot: Plot, titles: Mapping[str, str]) -> Plot:
+    """The plot, with titles in place of names of other plots in the note."""
+    note = plot.note
+    for name, title in titles.items():
+        note = note.replace(f"`{name}`", f"\u201c{title}\u201d")
+    return replace(plot, note=note)
+
 
 _OPENING: Final = ("ttft-over-time", "latency-over-time", "rate-over-time")
 """The plot of the first screen: the first plot with data."""
@@ -22,12 +52,7 @@ _ZOOM: Final = "Drag across a plot to zoom, double-click to reset; a name in a l
 
 
 class RunPlots:
-    """The plots of a run, by section.
-
-    Args:
-        contents: With the plots.
-        rows: The rows of the verdict, whose bounds are lines.
-    """
+    """The plots of a run, by section."""
 
     def __init__(self, contents: RunContents, rows: Sequence[VerdictRow]) -> None:
         self._contents = contents

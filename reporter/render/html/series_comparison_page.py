@@ -23,12 +23,7 @@ if TYPE_CHECKING:
 
 
 def render(series: SeriesComparison, *, plots: Sequence[Plot | NoPlot] = ()) -> str:
-    """The comparison as one HTML file.
-
-    Args:
-        series: The comparison.
-        plots: Of two sweeps, their throughput against interactivity and TTFT.
-    """
+    """The comparison as one HTML file."""
     return page_writer.write(page_of(series, plots))
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from reporter.compare.difference import FigureDifference
+    from reporter.compare.compared_figure import FigureDifference
     from tests.reporter.accuracy.conftest import Benchmark
 
 

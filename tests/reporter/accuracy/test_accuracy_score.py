@@ -174,7 +174,7 @@ def test_parts_of_an_answer_have_a_standard_error(graded: Callable[..., Benchmar
 def test_groups_are_those_of_the_benchmark_and_of_other_tags(graded: Callable[..., Benchmark]) -> None:
     """A tag that all have in common tells nothing apart; one of many values only where the benchmark says."""
     values = [number % 2 for number in range(60)]
-    tags = lambda n: {"subject": f"s{n}", "id": f"i{n}", "half": "first" if n < 30 else "second", "same": "x"}
+    tags = lambda n: {"subject": f"s{n}", "id": f"i{n}", "half": "first" if n < 30 else "second", "same": "x"}  # noqa: E731 (a fixture's argument)
     score = graded(*values, tags=tags, groups=["subject"]).score()
     assert list(score["groups"]) == ["subject", "half"]
     assert len(score["groups"]["subject"]) == 60

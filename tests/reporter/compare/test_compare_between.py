@@ -13,7 +13,7 @@ from reporter.compare.between import detectable, difference
 from rulesets.statistics import mann_whitney
 
 if TYPE_CHECKING:
-    from reporter.compare.difference import FigureDifference
+    from reporter.compare.compared_figure import FigureDifference
 
 OLD = [3069, 3075, 3069, 3067, 3207, 3064, 3064, 3058, 3059, 3062]
 NEW = [3075, 3065, 3059, 3065, 3060, 3081, 3186, 3135, 3087, 3062]

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reporter.compare.holm import adjusted
+from reporter.compare.family import adjusted
 
 CHANCES = st.lists(st.floats(0, 1), max_size=12)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reporter.compare.naming import LONGEST, labels
+from reporter.compare.compare_sides import LONGEST, labels
 from reporter.compare.side import ComparedRun, Side
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from reporter.compare.compare_sides import shortcomings
 from reporter.compare.comparison import Cell, ComparisonRow, MetricChange, Rules
-from reporter.compare.inconclusive_metrics import shortcomings
 
 if TYPE_CHECKING:
     from rulesets.quantity import Better

@@ -12,7 +12,7 @@ import pytest
 from recorder import EventType
 from reporter import MetricsReporter
 from reporter.contents.cost_statements import of_cost
-from reporter.costs.prices import Price, PriceTable
+from reporter.costs import Price, PriceTable
 from reporter.log.query import query
 from reporter.render.console import render
 from reporter.render.cost_lines import dollars

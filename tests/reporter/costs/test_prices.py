@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from loadgen.sessions.errors import exit_code
-from reporter.costs.prices import read_prices
+from reporter.costs import read_prices
 from reporter.errors import PriceError
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "prices.yaml"

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reporter import MetricsReporter, statements
-from reporter.contents import finding_statements, span_statements
-from reporter.contents.run_contents import run_contents
+from reporter.contents import finding_statements
+from reporter.contents.run_contents import run_contents, stage_statement
 from reporter.log.query import queries, query
 from reporter.render.html.run_page import page_of
 from reporter.report import Finding
@@ -61,7 +61,7 @@ def test_stages_and_windows_are_in_their_queries(stepped: Path) -> None:
     definitions = Definitions(throughput_window="last_issued_done", tpot_end="complete")
     with measured(stepped, definitions) as (report, evidence):
         page = page_of(report, run_contents(report, evidence))
-        stages = span_statements.stages(evidence.log, report)
+        stages = stage_statement(evidence.log, report)
     defined = "SET VARIABLE tpot_end = 'complete';\n"
     assert (
         statements.variables(report)

@@ -10,8 +10,7 @@ import pytest
 from loadgen.sessions.run.report_of_log import opened_report
 from reporter.contents.run_contents import RunContents, run_contents
 from reporter.render.html.page import CardFigure, FigureCards
-from reporter.render.html.result_marks import reason, result
-from reporter.render.html.run_page import page_of
+from reporter.render.html.run_page import page_of, reason, result
 from reporter.report import Validity
 from rulesets import of_expressions
 

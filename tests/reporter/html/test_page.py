@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from loadgen.sessions.formats import render as render_as
 from reporter import MetricsReporter, TPOTReportingMode, statements
 from reporter.contents.example_requests import FAILED, SLOWEST
-from reporter.contents.excerpt import Excerpt, excerpt
 from reporter.contents.scored import ScoredSample, ScoredSamples
+from reporter.contents.texts import Excerpt, excerpt
 from reporter.plots.plot_value import Axis, Plot, PlotSeries
 from reporter.render import compared
 from reporter.render.html.comparison_page import page_of as comparison_page

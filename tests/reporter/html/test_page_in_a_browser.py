@@ -12,10 +12,8 @@ from loadgen.sessions.compare_runs import compare_runs
 from loadgen.sessions.formats import render
 from loadgen.sessions.plotting import plots_of_comparison
 from loadgen.sessions.settings.compare import CompareSettings
-from reporter.plots.pareto import pareto_plot
-from reporter.plots.planes import planes
+from reporter.plots.pareto import SloRegion, pareto_plot, planes
 from reporter.plots.plot_value import Axis, Plot, PlotSeries
-from reporter.plots.slo_region import SloRegion
 from reporter.render.html.page import Page, PlotGroup, Plots
 from reporter.render.html.page_writer import write
 from reporter.render.series_overview import SeriesOverview

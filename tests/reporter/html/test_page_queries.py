@@ -17,8 +17,7 @@ from recorder import EventType
 from reporter import statements
 from reporter.contents import metric_statements
 from reporter.contents.run_contents import RunContents, run_contents
-from reporter.log.query import queries
-from reporter.log.query_series import query_series
+from reporter.log.query import queries, query_series
 from reporter.plots.plot_value import Plot
 from reporter.render.html.comparison_page import page_of as comparison_page
 from reporter.render.html.page import Plots, Prose, Tables

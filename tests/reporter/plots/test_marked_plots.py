@@ -12,8 +12,7 @@ from loadgen.sessions.run.report_of_log import opened_report
 from recorder import EventType
 from reporter.log.database import open_log
 from reporter.log.query import open_for_queries
-from reporter.plots.phases import PHASES, RunPhase, in_words, phases_of
-from reporter.plots.target_lines import TargetLine, target_lines
+from reporter.plots.marks import PHASES, RunPhase, TargetLine, in_words, phases_of, target_lines
 from rulesets import of_expressions
 from tests.reporter.conftest import Run
 

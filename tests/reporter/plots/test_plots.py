@@ -9,8 +9,7 @@ import pytest
 from reporter.log.database import open_log
 from reporter.log.query import open_for_queries
 from reporter.log.tables import BIG_TABLES
-from reporter.plots.catalog import PLOTS
-from reporter.plots.make import make_plot
+from reporter.plots.make import PLOTS, make_plot
 from reporter.plots.plot_value import NoPlot, Plot
 from reporter.plots.sensor_readings import TELEMETRY
 from rulesets.definitions import Definitions

@@ -6,17 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reporter.plots.pareto import SLO_REGION, pareto_plot
-from reporter.plots.planes import planes
+from reporter.plots.pareto import SLO_REGION, pareto_plot, planes, slo_region
 from reporter.plots.plot_value import Plot
-from reporter.plots.slo_region import slo_region
 from reporter.run_row import Figures
 from rulesets.evaluators.rule_row import VerdictRow
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reporter.plots.planes import Plane
+    from reporter.plots.pareto import Plane
 
 RUNS = {"c1": (100.0, 50.0, 10.0), "c8": (500.0, 80.0, 12.5), "c64": (900.0, 400.0, 40.0)}
 """Output tokens/s, median TTFT and median TPOT."""

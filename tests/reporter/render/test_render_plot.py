@@ -7,8 +7,7 @@ from typing import get_args
 
 import pytest
 
-from reporter.plots.pareto import pareto_plot
-from reporter.plots.planes import planes
+from reporter.plots.pareto import pareto_plot, planes
 from reporter.plots.plot_value import Axis, Kind, NoPlot, Plot, PlotSeries
 from reporter.render.plot_picture import picture
 from reporter.run_row import Figures

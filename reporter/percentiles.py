@@ -108,14 +108,7 @@ _METHODS: Final[Mapping[str, Callable[[int, Fraction], Position]]] = {
 
 
 def percentile_sql(method: str, p: Fraction, column: str = "ms", where: str = "") -> str:
-    """The percentile p of a column as SQL, by the same ranks; NULLs are left out.
-
-    Args:
-        method: How it is taken.
-        p: Its share.
-        column: SQL for the values.
-        where: SQL for the rows that count; all by default.
-    """
+    """The percentile p of a column as SQL, by the same ranks; NULLs are left out."""
     if method == "linear":
         return f"quantile_cont({column}, {float(p):.10g})" + (f" FILTER ({where})" if where else "")
     filtered = f"FILTER ({where + ' AND ' if where else ''}({column}) IS NOT NULL)"

@@ -1,1 +1,0 @@
-"""The cost of a run in dollars, by a table of prices."""
