@@ -1,6 +1,6 @@
 """The table of formats: the formats of reports, verdicts and comparisons.
 
-A format is one file with a function `render`, and one row here. Other packages add formats by entry points
+A format is a function of each subject, and one row here. Other packages add formats by entry points
 (docs/adding-a-report-format.md).
 """
 
@@ -30,7 +30,7 @@ _RENDER: Final = "reporter.render"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """A row of the table: the module whose function `render` makes a text of each subject.
+    """A row of the table: the function that makes a text of each subject, `render` by default.
 
     Attributes:
         title: What it is, for lists and the docs.
@@ -61,14 +61,14 @@ FORMATS: Final[Mapping[str, Format]] = {
         report=f"{_RENDER}.console",
         verdict=f"{_RENDER}.verdict_table",
         comparison=f"{_RENDER}.comparison_tables",
-        series_comparison=f"{_RENDER}.series_comparison_table",
+        series_comparison=f"{_RENDER}.compared_points",
     ),
     "json": Format(
         title="JSON, every figure",
         report=f"{_RENDER}.json",
         verdict=f"{_RENDER}.verdict_json",
-        comparison=f"{_RENDER}.comparison_json",
-        series_comparison=f"{_RENDER}.comparison_json",
+        comparison=f"{_RENDER}.comparison_files:render_json",
+        series_comparison=f"{_RENDER}.comparison_files:render_json",
         is_quoted=False,
     ),
     "html": Format(
@@ -85,9 +85,9 @@ FORMATS: Final[Mapping[str, Format]] = {
         title="Markdown, for the summary of a CI job",
         report=f"{_RENDER}.report_markdown",
         verdict=f"{_RENDER}.markdown",
-        comparison=f"{_RENDER}.comparison_markdown",
-        series_comparison=f"{_RENDER}.series_comparison_markdown",
-        series=f"{_RENDER}.series_markdown",
+        comparison=f"{_RENDER}.comparison_files:render_markdown",
+        series_comparison=f"{_RENDER}.compared_points:render_markdown",
+        series=f"{_RENDER}.series_overview:render_markdown",
         shows_log=True,
     ),
     "junit": Format(title="JUnit XML, a test case for each rule", verdict=f"{_RENDER}.junit"),
@@ -97,11 +97,13 @@ FORMATS: Final[Mapping[str, Format]] = {
     "csv": Format(
         title="a table for spreadsheets",
         report=f"{_RENDER}.report_csv",
-        comparison=f"{_RENDER}.comparison_csv",
-        series_comparison=f"{_RENDER}.series_comparison_csv",
-        series=f"{_RENDER}.series_csv",
+        comparison=f"{_RENDER}.comparison_files:render_csv",
+        series_comparison=f"{_RENDER}.compared_points:render_csv",
+        series=f"{_RENDER}.series_overview:render_csv",
     ),
-    "svg": Format(title="a plot; needs the extra `plot`", comparison=f"{_RENDER}.comparison_plot"),
+    "svg": Format(
+        title="a plot; needs the extra `plot`", comparison=f"{_RENDER}.comparison_figure:render_svg"
+    ),
 }
 """The formats, in the order in which they are shown."""
 
@@ -170,7 +172,8 @@ def render(subject: Subject, name: str, value: Any, **options: Any) -> str:
 
 def _function(subject: Subject, name: str) -> Callable[..., str]:
     if name in FORMATS:
-        value = at(f"{getattr(FORMATS[name], subject)}:render")
+        place = getattr(FORMATS[name], subject)
+        value = at(place if ":" in place else f"{place}:render")
     else:
         from workloads.registry import load
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from reporter.contents import metric_statements
 from reporter.plots.plot_value import Axis, NoPlot, Plot, PlotSeries
 from reporter.render import compared
+from reporter.render.plot_picture import picture
 
 if TYPE_CHECKING:
     from reporter.compare.comparison import Comparison, MetricChange
@@ -53,3 +54,12 @@ def _row(name: str, change: MetricChange) -> PlotSeries:
         low=None if ends is None else (ends[0],),
         high=None if ends is None else (ends[1],),
     )
+
+
+def render_svg(comparison: Comparison) -> str:
+    """A row for each metric and side, with the interval.
+
+    Raises:
+        ImportError: matplotlib is not there.
+    """
+    return picture([differences(comparison)], "svg").decode()

@@ -5,17 +5,108 @@ from __future__ import annotations
 from io import BytesIO
 from itertools import count
 from math import log10
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from reporter.plots.marks import PlotMarks
 from reporter.plots.plot_value import NoPlot
-from reporter.render.plot_marks import draw_bounds, shade
-from reporter.render.plot_names import write_names
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
+    from reporter.plots.marks import RunPhase, TargetLine
     from reporter.plots.plot_value import Axis, Plot, PlotSeries
+
+_SIZE: Final = 7
+_HIGH: Final = 10.0
+_CHARACTER: Final = 4.0
+"""Height of a name, and width of each of its characters, in points."""
+_PLACES: Final = ((6, 4), (6, -10), (-6, 4), (-6, -10), (6, 14), (6, -20), (-6, 14), (-6, -20))
+"""Where a name may be, from its point: to the right first."""
+
+
+class _Box(NamedTuple):
+    left: float
+    bottom: float
+    right: float
+    top: float
+
+    def covers(self, other: _Box) -> bool:
+        return not (
+            self.right < other.left
+            or other.right < self.left
+            or self.top < other.bottom
+            or other.top < self.bottom
+        )
+
+
+def write_names(axes: Any, points: Sequence[tuple[Any, Any, str]]) -> None:
+    """Write names next to points, inside the axes, whose limits are final."""
+    per_point = 72 / axes.figure.dpi
+    places = [per_point * axes.transData.transform((x, y)) for x, y, _ in points]
+    left_of_axes, bottom_of_axes = per_point * axes.transAxes.transform((0, 0))
+    taken = [_Box(x - 3, y - 3, x + 3, y + 3) for x, y in places]
+    for (x, y, name), (left, bottom) in zip(points, places, strict=True):
+        boxes = {place: _box(left, bottom, place, name) for place in _PLACES}
+        free = [
+            place
+            for place, box in boxes.items()
+            if box.bottom > bottom_of_axes
+            and box.left > left_of_axes
+            and not any(box.covers(other) for other in taken)
+        ]
+        place = free[0] if free else _PLACES[0]
+        taken.append(boxes[place])
+        axes.annotate(
+            name,
+            (x, y),
+            xytext=place,
+            textcoords="offset points",
+            fontsize=_SIZE,
+            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 0},
+            horizontalalignment="right" if place[0] < 0 else "left",
+        )
+
+
+def _box(left: float, bottom: float, place: tuple[int, int], name: str) -> _Box:
+    wide = _CHARACTER * len(name)
+    start = left + place[0] - (wide if place[0] < 0 else 0)
+    return _Box(start, bottom + place[1], start + wide, bottom + place[1] + _HIGH)
+
+
+_WINDOW: Final = "window"
+_BOUND_DASHES: Final = ("--", ":", "-.")
+_REACH: Final = 3.0
+"""A bound this many times beyond the points is still drawn; one that is farther would flatten them."""
+
+
+def shade(axes: Any, phases: Iterable[RunPhase]) -> None:
+    """Shade and name warm-up and drain on the time axis, within the limits of the plot."""
+    left, right = axes.get_xlim()
+    for phase in phases:
+        start, end = max(left, phase.start_s), min(right, phase.end_s)
+        if start < end and phase.name != _WINDOW:
+            axes.axvspan(start, end, color=_GRAY, alpha=0.15, linewidth=0, zorder=0)
+            name = {"rotation": 90, "transform": axes.get_xaxis_transform(), "verticalalignment": "top"}
+            axes.text(start, 0.98, phase.name, fontsize=7, color=_GRAY, **name)
+    axes.set_xlim(left, right)
+
+
+def draw_bounds(axes: Any, lines: Iterable[TargetLine]) -> None:
+    """Draw each bound as a line across the plot, named in the legend; a far one is only named."""
+    for number, line in enumerate(lines):
+        get, put, draw = (
+            (axes.get_xlim, axes.set_xlim, axes.axvline)
+            if line.axis == "x"
+            else (axes.get_ylim, axes.set_ylim, axes.axhline)
+        )
+        low, high = get()
+        style = {"color": _VERMILION, "linewidth": 1, "linestyle": _BOUND_DASHES[number % len(_BOUND_DASHES)]}
+        if low <= line.bound <= _REACH * high:
+            draw(line.bound, label=line.label, **style)
+            put(low, max(high, 1.05 * line.bound))
+        else:
+            axes.plot([], [], label=f"{line.label} (outside)", **style)
+
 
 Picture = Literal["svg", "png"]
 _Style = tuple[dict[str, Any], str]

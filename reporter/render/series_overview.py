@@ -1,4 +1,4 @@
-"""A series of runs as a value that the renderers of pages take: a sweep, a search, a suite or an audit."""
+"""A series of runs as a value, and as CSV and Markdown: a sweep, a search, a suite or an audit."""
 
 from __future__ import annotations
 
@@ -7,13 +7,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reporter import statements
 from reporter.number_text import figure
+from reporter.render.console_page import clean, plain
+from reporter.render.csv_text import as_csv
+from reporter.render.heading import heading
+from reporter.render.markdown import safe, table_lines
 from reporter.render.table import Column, Link, Table, headed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from reporter.plots.plot_value import NoPlot, Plot
     from reporter.render.table import Cell
+    from reporter.report import Report
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,3 +105,85 @@ def _shown(name: str, value: float | None) -> str:
     if value is None:
         return ""
     return f"{100 * value:.1f}" if name == "error_rate" else figure(value)
+
+
+def render_csv(series: SeriesOverview) -> str:
+    """A row per run, with every figure and score."""
+    return series_as_csv(series.rows)
+
+
+def series_as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The rows of a series: the axes first, a list in one cell."""
+    return as_csv(map(_flat, rows))
+
+
+def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of plain cells: a list in one cell, and for each score the value, interval and n."""
+    plain = {name: value for name, value in row.items() if name not in {"axes", "scores"}}
+    cells = {
+        name: "; ".join(map(str, value)) if isinstance(value, list) else value
+        for name, value in {**row["axes"], **plain}.items()
+    }
+    for score in row.get("scores", ()):
+        name = f"score.{score['name']}"
+        cells |= {name: score["value"], f"{name}.low": score["low"], f"{name}.high": score["high"]}
+        cells |= {f"{name}.n": score["n"], f"{name}.unscored": score["unscored"]}
+    return cells
+
+
+def render_markdown(series: SeriesOverview) -> str:
+    """The series; whatever a run was called is text and nothing else."""
+    return "\n".join(_markdown_lines(series)) + "\n"
+
+
+def _markdown_lines(series: SeriesOverview) -> Iterator[str]:
+    status = f": {series.status}" if series.status else ""
+    yield f"### {series.kind.capitalize()} {safe(series.name)}{status}"
+    yield ""
+    yield from table_lines(table(series))
+    if (of_scores := scores(series)).rows:
+        yield from ("", *table_lines(of_scores))
+    if lines := [*series.conclusions, *series.notes]:
+        yield ""
+        yield from (f"- {safe(line)}" for line in lines)
+
+
+_MOST_VALUES: Final = 8
+_PROMPTS: Final = 2
+"""The line of a run's heading about the prompts."""
+
+
+def heading_lines(reports: Sequence[Report], axes: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The lines below the title of a series."""
+    headings = [[plain(line) for line in heading(report)] for report in reports]
+    asked = dict.fromkeys(lines[0] for lines in headings)
+    sent = dict.fromkeys(lines[_PROMPTS] for lines in headings if len(lines) > _PROMPTS + 1)
+    dates = sorted(report.run.started_at for report in reports if report.run.started_at)
+    return [
+        _few(list(asked), "; "),
+        "; ".join(_loads(axes)),
+        next(iter(sent)) if len(sent) == 1 else "",
+        _dates(dates),
+    ]
+
+
+def _loads(axes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Each axis with its values: `concurrency 1, 2, 4`."""
+    for name in dict.fromkeys(name for of_run in axes for name in of_run):
+        values = dict.fromkeys(clean(of_run[name]) for of_run in axes if name in of_run)
+        yield f"{clean(name)} {_few(list(values), ', ')}"
+
+
+def _few(values: Sequence[str], separator: str) -> str:
+    """Values in a row; of many the first, the last and their number."""
+    if len(values) <= _MOST_VALUES:
+        return separator.join(values)
+    return f"{values[0]} to {values[-1]} ({len(values)} values)"
+
+
+def _dates(dates: Sequence[str]) -> str:
+    """From the start of the first run to that of the last, in UTC."""
+    if not dates:
+        return ""
+    first, last = (date[:16].replace("T", " ") for date in (dates[0], dates[-1]))
+    return f"{first} UTC" if first == last else f"{first} to {last.removeprefix(f'{first[:11]}')} UTC"

@@ -19,7 +19,7 @@ from loadgen.sessions.series.overview import overview
 from loadgen.sessions.series.series_gate import code_of_series
 from loadgen.sessions.series.sweep.sweep_files import document, highest_held
 from loadgen.sessions.series_outcome import PointOutcome, most_severe
-from reporter.render import series_csv
+from reporter.render import series_overview
 from reporter.render.html import series_page as page
 from reporter.render.named_verdict import NamedVerdict
 from reporter.report import Finding, Validity
@@ -101,7 +101,7 @@ def test_the_warnings_of_its_runs_are_visible(made_report: Report) -> None:
     assert "cpu_contended in 02-rate-20: CPU contention: a wait of 43 %. Keep off." in text
     series = series_of(*(dict(outcome.point.axes) for outcome in outcomes))
     shown = overview(Path("sweep"), series, outcomes)
-    rows = list(csv.DictReader(StringIO(series_csv.render(shown))))
+    rows = list(csv.DictReader(StringIO(series_overview.render_csv(shown))))
     assert [row["warnings"] for row in rows] == ["", "cpu_contended; late_reads", ""]
     assert document(Path("sweep"), outcomes)["points"][1]["warnings"] == ["cpu_contended", "late_reads"]
     written = page.render(shown)

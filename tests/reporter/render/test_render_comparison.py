@@ -10,7 +10,7 @@ import pytest
 
 from reporter.compare.comparable import Mismatch
 from reporter.compare.comparison import Cell, Comparison, ComparisonRow, MetricChange, Rules, SideSummary
-from reporter.render import comparison_markdown
+from reporter.render import comparison_files
 from reporter.render.comparison_tables import render
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def test_color_says_what_fails(golden: Callable[[str, str], None]) -> None:
 def test_as_markdown(golden: Callable[[str, str], None]) -> None:
     """For a comment; names of runs are nothing but text in it."""
     sides = (PAIR.sides[0], SideSummary(HOSTILE, (HOSTILE,)))
-    golden("comparison.md", comparison_markdown.render(replace(PAIR, sides=sides)))
+    golden("comparison.md", comparison_files.render_markdown(replace(PAIR, sides=sides)))
 
 
 def test_no_name_steers_a_terminal() -> None:
@@ -154,7 +154,7 @@ def test_a_share_changes_by_a_hundred_points_at_most() -> None:
         *("error:rate", "", "lower", True, True), figures=(cell(0.1), cell(0.11)), changes=(change,)
     )
     comparison = replace(PAIR, rows=(row,))
-    for page in (render(comparison, width=140), comparison_markdown.render(comparison)):
+    for page in (render(comparison, width=140), comparison_files.render_markdown(comparison)):
         assert "-100, +100" in page
         assert "over 100 pt" in page
         assert "550" not in page
@@ -170,7 +170,7 @@ def test_the_page_is_as_wide_as_it_may_be(width: int) -> None:
 @pytest.mark.slow
 def test_the_plot_is_the_same_for_the_same_comparison() -> None:
     """With a mark for each difference, and a line where there is an interval."""
-    from reporter.render.comparison_plot import render as draw
+    from reporter.render.comparison_figure import render_svg as draw
 
     drawn = [draw(PAIR), draw(PAIR)]
     assert drawn[0] == drawn[1]

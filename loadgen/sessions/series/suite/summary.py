@@ -11,7 +11,7 @@ from loadgen.sessions.files.series_file import write_json
 from loadgen.sessions.series.run_rows import result, rows
 from loadgen.sessions.series.run_series import SUMMARY
 from loadgen.sessions.settings.verdict_options import most_severe
-from reporter.render.series_csv import series_as_csv
+from reporter.render.series_overview import series_as_csv
 from rulesets.verdict import EXIT_CODES
 
 if TYPE_CHECKING:
