@@ -195,7 +195,8 @@ def test_the_plotting_library_is_the_recorded_one() -> None:
     recorded, name = (ASSETS / "charts.sha256").read_text().split()
     assert name.endswith("assets/charts.min.js")
     assert hashlib.sha256(asset("charts.min.js").encode()).hexdigest() == recorded
-    wanted = orjson.loads((ASSETS / "package.json").read_bytes())["devDependencies"]
+    package = orjson.loads((ASSETS / "package.json").read_bytes())
+    wanted = package["dependencies"] | package["devDependencies"]
     locked = orjson.loads((ASSETS / "package-lock.json").read_bytes())["packages"]
     assert {name: locked[f"node_modules/{name}"]["version"] for name in wanted} == wanted
     assert f"ECharts {wanted['echarts']}" in (ROOT / "docs" / "report-html.md").read_text()
