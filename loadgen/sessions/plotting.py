@@ -14,8 +14,7 @@ from loadgen.sessions.series.outcomes_so_far import outcomes_so_far
 from loadgen.sessions.series.sweep.sweep_files import plots_of as plots_of_sweep
 from loadgen.sessions.settings.compare import CompareSettings
 from reporter.log.database import open_log
-from reporter.plots.catalog import DIFFERENCES, OF_SWEEPS, PLOTS, SETS, described
-from reporter.plots.make import make_plot, overlaid
+from reporter.plots.make import DIFFERENCES, OF_SWEEPS, PLOTS, SETS, described, make_plot, overlaid
 from reporter.plots.marks import marks_of
 from reporter.plots.pareto import points_of_sweeps
 from reporter.plots.plot_value import NoPlot, Plot

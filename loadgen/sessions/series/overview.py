@@ -10,7 +10,7 @@ from loadgen.sessions.series.run_rows import notes_of, result, rows
 from loadgen.sessions.series.search.run_search import search_outcome
 from loadgen.sessions.series.sweep.sweep_files import conclusions, plots_of
 from loadgen.sessions.series_outcome import most_severe
-from reporter.render.series_overview import SeriesOverview
+from reporter.render.series_overview import SeriesOverview, heading_lines
 from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -37,8 +37,6 @@ def series_as(form: str, folder: Path, series: Series, outcomes: Sequence[PointO
 
 def overview(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> SeriesOverview:
     """A series as the value that renderers take."""
-    from reporter.render.series_heading import lines
-
     code = most_severe(outcomes)
     required = any(outcome.report.verdict is not None for outcome in outcomes) or code != ExitCode.PASS
     return SeriesOverview(
@@ -48,7 +46,9 @@ def overview(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> 
         rows=rows(outcomes, folder),
         results=[result(outcome) for outcome in outcomes],
         notes=list(notes_of(outcomes)),
-        lines=lines([outcome.report for outcome in outcomes], [outcome.point.axes for outcome in outcomes]),
+        lines=heading_lines(
+            [outcome.report for outcome in outcomes], [outcome.point.axes for outcome in outcomes]
+        ),
         **_of_kind(folder, series, outcomes),
     )
 

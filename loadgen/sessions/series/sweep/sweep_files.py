@@ -9,8 +9,8 @@ from loadgen.sessions.files import series_file as files
 from loadgen.sessions.files.run_folder import write_whole
 from loadgen.sessions.series.run_rows import result, rows
 from reporter.pareto_front import clear_front, front, knee, undecided
-from reporter.plots.planes import INTERACTIVITY, TTFT, planes
-from reporter.render.series_csv import series_as_csv
+from reporter.plots.pareto import INTERACTIVITY, TTFT, planes
+from reporter.render.series_overview import series_as_csv
 from reporter.run_row import figures
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from loadgen.sessions.series_outcome import PointOutcome
-    from reporter.plots.planes import Plane
+    from reporter.plots.pareto import Plane
     from reporter.plots.plot_value import NoPlot, Plot
 
 _LOADS: Final = {"rate": " requests/s", "concurrency": ""}
@@ -114,8 +114,7 @@ def write_sweep(folder: Path, outcomes: Sequence[PointOutcome], *, plot: bool) -
 
 def plots_of(outcomes: Sequence[PointOutcome]) -> tuple[Plot | NoPlot, ...]:
     """Throughput against interactivity and against TTFT, with the runs that met their targets, and where."""
-    from reporter.plots.pareto import pareto_plot
-    from reporter.plots.slo_region import slo_region
+    from reporter.plots.pareto import pareto_plot, slo_region
 
     reports = {outcome.point.name: outcome.report for outcome in outcomes}
     verdicts = {name: report.verdict for name, report in reports.items() if report.verdict is not None}
