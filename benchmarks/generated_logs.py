@@ -18,7 +18,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Final
 
-from recorder import Event, EventType, heartbeat, schema, shards
+from recorder import Event, EventType, schema, shards
 from recorder.session import Session
 from recorder.store import LOG_NAME, Store
 
@@ -116,7 +116,7 @@ def _log(
             connection.executemany(_INSERT, many)
         connection.executemany(_INSERT, last)
         until_ns = last[-1][1]
-        connection.execute(heartbeat.BEAT, (until_ns, until_ns))
+        connection.execute(schema.BEAT, (until_ns, until_ns))
         connection.execute("COMMIT")
 
 

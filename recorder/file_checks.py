@@ -11,7 +11,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Final
 
-from recorder import heartbeat, schema
+from recorder import schema
 from recorder.errors import LogCutError, LogExistsError, LogGoneError, NotALogError
 from recorder.journal import WAL_SUFFIX, has_hole
 
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     import sqlite3
     from pathlib import Path
 
-_TABLES: Final = frozenset(re.findall(r"CREATE TABLE (?:IF NOT EXISTS )?(\w+)", schema.DDL + heartbeat.DDL))
+_TABLES: Final = frozenset(
+    re.findall(r"CREATE TABLE (?:IF NOT EXISTS )?(\w+)", schema.DDL + schema.HEARTBEATS_DDL)
+)
 _LOG_NAME: Final = "events.db"
 _MOST_NAMED: Final = 5
 _COMPANION_SUFFIXES: Final = ("-wal", "-shm", "-journal")

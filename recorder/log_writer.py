@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from recorder.backlog import rows_of
 from recorder.errors import LogCutError, LogGoneError, broken
 from recorder.file_checks import Presence
-from recorder.health import Writing
-from recorder.heartbeat import Heartbeat
+from recorder.schema import Heartbeat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from recorder.backlog import Batch
     from recorder.errors import WriterError
     from recorder.event import Event
-    from recorder.health import WriterHealth
     from recorder.store import Store
 
 
@@ -92,3 +91,54 @@ class Appender:
         self._health.lost += count
         self.failure = broken(self._path, error, self._health.lost)
         return self.failure
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """The batch in progress, and the monotonic second of its start."""
+
+    events: int
+    since_s: float
+
+
+@dataclass(slots=True)
+class WriterHealth:
+    """The writer's own health figures.
+
+    Attributes:
+        lost: Events that could not be written. Anything but 0 invalidates a run.
+        longest_wait_ms: The longest that an event can have waited for the end of its commit: a `kill -9`
+            loses nothing that is older than this.
+    """
+
+    events: int = 0
+    commits: int = 0
+    lost: int = 0
+    high_water: int = 0
+    high_water_bytes: int = 0
+    slowest_commit_ms: float = 0.0
+    longest_wait_ms: float = 0.0
+
+    def waited(self, events: int, size: int) -> None:
+        """How many events, and how many bytes from other processes, have waited at once."""
+        self.high_water = max(self.high_water, events)
+        self.high_water_bytes = max(self.high_water_bytes, size)
+
+    def committed(self, events: int, took_ms: float) -> None:
+        """How many events have been written in one transaction."""
+        self.events += events
+        self.commits += 1
+        self.slowest_commit_ms = max(self.slowest_commit_ms, took_ms)
+
+    def reading(self) -> dict[str, Any]:
+        """The TELEMETRY payload of these figures."""
+        return {
+            "source": "recorder",
+            "events": self.events,
+            "commits": self.commits,
+            "lost": self.lost,
+            "high_water": self.high_water,
+            "high_water_bytes": self.high_water_bytes,
+            "slowest_commit_ms": round(self.slowest_commit_ms, 3),
+            "longest_wait_ms": round(self.longest_wait_ms, 3),
+        }

@@ -17,7 +17,7 @@ offsets, so their running sum is within 0.5 us of the truth everywhere, and only
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import orjson
 
@@ -109,3 +109,39 @@ def row(event: Event) -> Row:
     except TypeError as error:
         encoded = encode({"encode_error": str(error)})
     return int(kind), at_ns, sample_uuid, encoded, texts, gaps
+
+
+HEARTBEAT_S: Final = 0.05
+"""A log that is being written is written to this often, also when nothing happens."""
+
+HEARTBEATS_DDL: Final = """
+CREATE TABLE IF NOT EXISTS heartbeats (
+    sitting           INTEGER PRIMARY KEY,
+    complete_until_ns INTEGER NOT NULL,
+    written_ns        INTEGER NOT NULL
+);
+"""
+"""The writer's heartbeat: the moment up to which a log is complete, and the time of the last write.
+
+Each batch is committed together with it, and where nothing comes, it is committed alone: so a log that was
+cut off says by itself what may be missing. It is one row a segment, overwritten each time. A log that an
+earlier version made has no such table until it is resumed.
+"""
+
+BEGIN_HEARTBEAT: Final = "INSERT INTO heartbeats SELECT max(sitting), ?, ? FROM sittings"
+BEAT: Final = """
+    UPDATE heartbeats SET complete_until_ns = ?, written_ns = ?
+    WHERE sitting = (SELECT max(sitting) FROM sittings)"""
+
+
+class Heartbeat(NamedTuple):
+    """The statement committed with a batch. Both times are ns of CLOCK_MONOTONIC.
+
+    Attributes:
+        complete_until_ns: Everything that was recorded before this moment is in the log, in this batch or in
+            those before. With worker processes: each request that had ended by then has its end in it.
+        written_ns: When the batch was written.
+    """
+
+    complete_until_ns: int
+    written_ns: int

@@ -12,7 +12,7 @@ import time
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from recorder import heartbeat, schema
+from recorder import schema
 from recorder.errors import (
     BeingWrittenError,
     LogExistsError,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from recorder.heartbeat import Heartbeat
+    from recorder.schema import Heartbeat
     from recorder.session import Session
 
 LOG_NAME: Final = "events.db"
@@ -151,7 +151,7 @@ class Store:
                 connection.execute(_INSERT_MANY, values)
             connection.executemany(_INSERT_ROW, rows[whole:])
             if beat is not None:
-                connection.execute(heartbeat.BEAT, beat)
+                connection.execute(schema.BEAT, beat)
             connection.execute("COMMIT")
         except sqlite3.Error:
             if connection.in_transaction:
@@ -225,7 +225,7 @@ def _fill(connection: sqlite3.Connection, session: Session) -> None:
     connection.execute("BEGIN")
     connection.execute(f"PRAGMA application_id = {schema.APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {schema.VERSION}")
-    for statement in (schema.DDL + heartbeat.DDL).split(";"):
+    for statement in (schema.DDL + schema.HEARTBEATS_DDL).split(";"):
         connection.execute(statement)
     connection.executemany("INSERT INTO event_types VALUES (?, ?)", schema.type_rows)
     settings, environment = schema.encode(session.settings), schema.encode(session.environment)
@@ -242,7 +242,7 @@ def _fill(connection: sqlite3.Connection, session: Session) -> None:
 def _first_beat(connection: sqlite3.Connection, session: Session) -> None:
     """The heartbeat of a new segment: complete up to the segment's start."""
     began_ns = session.started_at_ns
-    connection.execute(heartbeat.BEGIN, (began_ns, began_ns))
+    connection.execute(schema.BEGIN_HEARTBEAT, (began_ns, began_ns))
 
 
 def _reopened(path: Path, segment: Session, after_seq: int | None, undo: ExitStack) -> sqlite3.Connection:
@@ -262,7 +262,7 @@ def _reopened(path: Path, segment: Session, after_seq: int | None, undo: ExitSta
     anchors = (segment.started_at_ns, segment.started_wall_ns)
     added = (shift(_before(connection, path), segment), segment.boot_id, schema.encode(segment.environment))
     connection.execute(_SIT_DOWN, (last_seq + 1, *anchors, *added))
-    connection.execute(heartbeat.DDL)
+    connection.execute(schema.HEARTBEATS_DDL)
     _first_beat(connection, segment)
     connection.execute("COMMIT")
     return connection

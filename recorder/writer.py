@@ -16,10 +16,9 @@ from uuid import uuid4
 from recorder.backlog import Backlog, Batch, Flush, Item, StopSentinel
 from recorder.errors import NotRecordingError, WriterError, stalled
 from recorder.event import Event, EventType, SampleEvent, SessionEvent
-from recorder.health import WriterHealth, Writing
-from recorder.heartbeat import INTERVAL_S as HEARTBEAT_S
 from recorder.lock import Active
-from recorder.log_writer import Appender
+from recorder.log_writer import Appender, WriterHealth, Writing
+from recorder.schema import HEARTBEAT_S
 from recorder.session import Session
 from recorder.store import LOG_NAME, Store
 
@@ -127,7 +126,7 @@ class EventRecorder(Active):
     def complete_until(self, at_ns: int) -> None:
         """Say that everything which happened before a moment (ns of CLOCK_MONOTONIC) has been put.
 
-        The log says so once that is committed (`recorder.heartbeat`). For the thread that brings rows.
+        The log says so once that is committed (`recorder.schema`). For the thread that brings rows.
         """
         self._backlog.put_batch(Batch((), math.inf, 0, at_ns))
 

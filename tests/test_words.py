@@ -259,7 +259,7 @@ def test_first_lines_name_their_subject() -> None:
 
 MOST_WORDS = 20
 
-NOT_MESSAGES = frozenset({"loadgen/mock_endpoint/script.py", "workloads/synthetic/story.py"})
+NOT_MESSAGES = frozenset({"loadgen/mock_endpoint/script.py", "workloads/synthetic/word_prompts.py"})
 """Modules whose texts are answers and prompts."""
 
 _REMEDY_OR_SENTENCE = re.compile(r"[.?!;] +")

@@ -29,15 +29,12 @@ class LengthDistribution(Protocol):
     @property
     def mean(self) -> float:
         """The mean of the unbounded draws."""
-        ...
 
     def mean_within(self, low: float, high: float) -> float:
         """The mean of the draws when each draw outside the bounds counts as the bound."""
-        ...
 
     def __call__(self, rng: Random, /) -> float:
         """Draw a value."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from workloads.columns import most_tokens, require_some, weight
 from workloads.distributions import Histogram
 from workloads.errors import ColumnError, DistributionError
-from workloads.question_columns import most_tokens, require_some, weight
 from workloads.sources import FileRow, read_rows, read_stored
 
 if TYPE_CHECKING:

@@ -8,12 +8,20 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from workloads.chats import read_tools
-from workloads.columns import Columns, cell, usual_column, usual_system_column
+from workloads.columns import (
+    Columns,
+    cell,
+    most_tokens,
+    read_tags,
+    require_some,
+    usual_column,
+    usual_system_column,
+    weight,
+)
 from workloads.conversations import Take, question, read_conversation, with_system
 from workloads.dataset import Dataset
 from workloads.errors import ColumnError, PromptError
 from workloads.left_out import LeftOut
-from workloads.question_columns import most_tokens, read_tags, require_some, weight
 from workloads.sample import Sample
 from workloads.sources import FileRow, kind, read_rows, read_stored
 

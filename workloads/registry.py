@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from workloads.errors import PluginError
-from workloads.place import at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -192,3 +192,12 @@ def added_by_packages(kind: str) -> Mapping[str, Entry]:
 def _described(error: BaseException) -> str:
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def at(place: str) -> Any:
+    """The value at a place, `module:attribute` or `module`, imported here."""
+    module, _, attributes = place.partition(":")
+    value: Any = import_module(module)
+    for attribute in filter(None, attributes.split(".")):
+        value = getattr(value, attribute)
+    return value

@@ -11,6 +11,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import json
 import stat
 import zlib
 from collections import Counter
@@ -21,7 +22,6 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from workloads.errors import ColumnError, MalformedError, SourceError, did_you_mean
-from workloads.json_text import parse_json_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
@@ -337,3 +337,17 @@ _TEXTS: Final[Mapping[str, Callable[[Path, bytes], Iterator[FileRow]]]] = {
     ".tsv": partial(_csv, delimiter="\t"),
 }
 _FORMATS: Final = (*_TEXTS, ".parquet")
+
+
+def parse_json_text(text: str) -> Any:
+    """The value of a text, None for `NaN`, `Infinity` and `-Infinity`; or an `orjson.JSONDecodeError`."""
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        if "NaN" not in text and "Infinity" not in text:
+            raise
+        try:
+            return json.loads(text, parse_constant=lambda _: None)
+        except (ValueError, RecursionError):
+            pass
+        raise

@@ -19,7 +19,7 @@ from loadgen.sessions.files.run_folder import give_back
 from loadgen.sessions.secrets import redacted
 from rulesets.exit_codes import ExitCode
 from workloads.errors import PluginError
-from workloads.place import at
+from workloads.registry import at
 
 if TYPE_CHECKING:
     from collections.abc import Callable

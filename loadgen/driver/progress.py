@@ -12,6 +12,18 @@ if TYPE_CHECKING:
 RECENT: Final = 200
 """How many of the latest TTFTs the live median is taken over."""
 
+_NUMBERS: Final = (
+    "issued",
+    "completed",
+    "in_flight",
+    "given_up",
+    "sessions",
+    "never_asked",
+    "output_tokens",
+)
+_BY_NAME: Final = ("errors", "cut")
+"""The counters that workers report."""
+
 
 @dataclass(slots=True)
 class SessionProgress:
@@ -50,30 +62,16 @@ class SessionProgress:
     def snapshot(self) -> dict[str, Any]:
         """The counters in plain types, for a worker's report."""
         return {
-            "issued": self.issued,
-            "completed": self.completed,
-            "errors": dict(self.errors),
-            "in_flight": self.in_flight,
-            "given_up": self.given_up,
-            "sessions": self.sessions,
-            "cut": dict(self.cut),
-            "never_asked": self.never_asked,
-            "output_tokens": self.output_tokens,
+            **{name: getattr(self, name) for name in _NUMBERS},
+            **{name: dict(getattr(self, name)) for name in _BY_NAME},
             "recent_ttft_ms": list(self.recent_ttft_ms),
         }
 
     def add_up(self, snapshots: Iterable[Mapping[str, Any]]) -> None:
         """Set the counters to the sum of the workers' latest snapshots."""
-        snapshots_of_workers = list(snapshots)
-        self.issued = sum(snapshot["issued"] for snapshot in snapshots_of_workers)
-        self.completed = sum(snapshot["completed"] for snapshot in snapshots_of_workers)
-        self.errors = sum((Counter(snapshot["errors"]) for snapshot in snapshots_of_workers), Counter[str]())
-        self.in_flight = sum(snapshot["in_flight"] for snapshot in snapshots_of_workers)
-        self.given_up = sum(snapshot["given_up"] for snapshot in snapshots_of_workers)
-        self.sessions = sum(snapshot["sessions"] for snapshot in snapshots_of_workers)
-        self.cut = sum((Counter(snapshot["cut"]) for snapshot in snapshots_of_workers), Counter[str]())
-        self.never_asked = sum(snapshot["never_asked"] for snapshot in snapshots_of_workers)
-        self.output_tokens = sum(snapshot["output_tokens"] for snapshot in snapshots_of_workers)
-        self.recent_ttft_ms = deque(
-            ttft_ms for snapshot in snapshots_of_workers for ttft_ms in snapshot["recent_ttft_ms"]
-        )
+        workers = list(snapshots)
+        for name in _NUMBERS:
+            setattr(self, name, sum(worker[name] for worker in workers))
+        for name in _BY_NAME:
+            setattr(self, name, sum((Counter(worker[name]) for worker in workers), Counter[str]()))
+        self.recent_ttft_ms = deque(ttft_ms for worker in workers for ttft_ms in worker["recent_ttft_ms"])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from loadgen.sessions.errors import UsageError
 from workloads.errors import did_you_mean
-from workloads.place import at
+from workloads.registry import at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -7,8 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from recorder.payloads import SensorStarted
-from recorder.sensors.physical_limits import within_limits
-from recorder.sensors.reading import Reading
+from recorder.sensors.reading import Reading, within_limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Final
 from recorder.payloads import SensorStarted
 from recorder.sensors import names
 from recorder.sensors.exposition import Naming, UnreadableError, mentioned, naming_of, observed
-from recorder.sensors.physical_limits import within_limits
-from recorder.sensors.reading import Reading
+from recorder.sensors.reading import Reading, within_limits
 from recorder.sensors.scrape import ScrapeError, scrape
 
 if TYPE_CHECKING:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 from recorder.event import Event, EventType
 from recorder.payloads import SensorReading, SensorStarted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     Moment = Literal["first", "last"]
 
@@ -64,3 +64,43 @@ class Sensor(Protocol):
 
     def close(self) -> None:
         """Let go of the source."""
+
+
+IMPOSSIBLE: Final = "impossible_value"
+"""The error of a reading with values beyond their limits."""
+
+_LIMITS: Final[Mapping[str, float]] = {
+    "power_w": 10_000,
+    "utilization_pct": 100,
+    "memory_busy_pct": 100,
+    "memory_used_bytes": 2**43,
+    "temperature_c": 200,
+    "sm_clock_mhz": 10_000,
+    "memory_clock_mhz": 50_000,
+    "kv_cache_usage_ratio": 1,
+}
+_ROUNDING: Final = 1.01
+"""The factor by which a rounded value may exceed its limit."""
+
+
+def within_limits(readings: Iterable[Reading], memory_bytes: float | None = None) -> Iterator[Reading]:
+    """Readings without impossible values; each of these becomes an error of its own."""
+    for reading in readings:
+        total = reading.values.get("memory_total_bytes", memory_bytes)
+        limits = _LIMITS if total is None else {**_LIMITS, "memory_used_bytes": total}
+        beyond = {
+            name: value
+            for name, value in reading.values.items()
+            if name in limits and not 0 <= value <= limits[name] * _ROUNDING
+        }
+        values = {name: value for name, value in reading.values.items() if name not in beyond}
+        if values or not beyond:
+            yield replace(reading, values=values)
+        if beyond:
+            excess = ", ".join(
+                f"{name} is {value:.6g} (at most {limits[name]:g})" for name, value in beyond.items()
+            )
+            thing = f" of GPU {reading.labels['gpu']}" if "gpu" in reading.labels else ""
+            yield replace(
+                reading, values={}, histograms={}, error=IMPOSSIBLE, message=f"impossible{thing}: {excess}"
+            )

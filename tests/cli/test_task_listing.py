@@ -17,10 +17,9 @@ from loadgen.sessions.settings.scoring import ScoringChoices
 from loadgen.sessions.task_listing import details, duration, facts, table
 from tests import golden
 from tests.for_each import for_each
-from workloads.cache import folder_of, keep
 from workloads.catalog import aliases, canonical, is_task, names, task_name, workload
 from workloads.errors import TaskError
-from workloads.fetching import is_kept
+from workloads.fetching import folder_of, is_kept, keep
 from workloads.needs import estimated_s, needs
 from workloads.own_data import is_own
 from workloads.sandbox_contract import SandboxError

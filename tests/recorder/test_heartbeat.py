@@ -11,7 +11,7 @@ import pytest
 
 from recorder import schema
 from recorder.event import Event, EventType
-from recorder.heartbeat import Heartbeat
+from recorder.schema import Heartbeat
 from recorder.session import Session
 from recorder.store import Store, verify
 from recorder.writer import COMMIT_EVENTS, EventRecorder

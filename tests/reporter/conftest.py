@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from recorder.heartbeat import Heartbeat
+    from recorder.schema import Heartbeat
     from reporter import Report
     from reporter.log.database import OpenLog
 

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from recorder import EventType
-from recorder.heartbeat import Heartbeat
+from recorder.schema import Heartbeat
 from reporter import MetricsReporter, TPOTReportingMode
 from reporter.client_health import RecorderHealth
 from reporter.log.database import figures, open_log

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from workloads.drawing import drawn
 from workloads.question import Question
-from workloads.question_loading import load
+from workloads.question_loading import drawn, load
 from workloads.sample import Sample
 from workloads.task import parse
 

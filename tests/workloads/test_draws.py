@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from workloads.sample import Sample, examples
 from workloads.synthetic import synthetic_prompts
-from workloads.synthetic.story import MAX_SIZE, TextSamples, places
+from workloads.synthetic.word_prompts import MAX_SIZE, TextSamples, places
 
 SIZES = st.lists(st.integers(min_value=1, max_value=MAX_SIZE), min_size=1, max_size=6).map(tuple)
 

@@ -13,10 +13,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from workloads import cache
-from workloads.cache import use_cache
+from workloads import fetching as cache
 from workloads.errors import SourceError
-from workloads.fetching import fetched
+from workloads.fetching import fetched, use_cache
 from workloads.own_data import SCORERS
 from workloads.question import Question
 from workloads.question_loading import load

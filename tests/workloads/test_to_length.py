@@ -13,10 +13,8 @@ from hypothesis import strategies as st
 from workloads.errors import PromptError
 from workloads.lengths import lengths
 from workloads.sample import examples
-from workloads.synthetic.corpus import Corpus
-from workloads.synthetic.prefixes import SharedPrefix, shared_prefix
 from workloads.synthetic.synthetic_text import MadeSamples
-from workloads.synthetic.to_length import Wanted, prompts_to_length
+from workloads.synthetic.to_length import Corpus, SharedPrefix, Wanted, prompts_to_length, shared_prefix
 
 if TYPE_CHECKING:
     from workloads.sample import Sample

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol, overload
+from math import gcd
+from typing import TYPE_CHECKING, overload
 
 from workloads.sample import FollowUp, Sample
 
 if TYPE_CHECKING:
-    from workloads.synthetic.numbers import ShuffledRange
-    from workloads.synthetic.tape import Tape
+    from random import Random
 
-
-class Texts(Protocol):
-    """A maker of texts for questions: pure, and small when pickled."""
-
-    def text(self, message: int, less: int = 0, fillers: int = 0) -> str:
-        """The text of a message."""
-        ...
+    from workloads.synthetic.cyclic_text import CyclicText
+    from workloads.synthetic.text_length import Texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +21,10 @@ class NumberedTexts:
     """Texts, each with a unique number at the beginning.
 
     Attributes:
-        ends: Whether they end with the tape's ending, unless that would be a large part of them.
+        ends: Whether they end with the source's ending, unless that would be a large part of them.
     """
 
-    tape: Tape
+    source: CyclicText
     numbers: ShuffledRange
     units: Sequence[int]
     ends: bool = True
@@ -37,12 +32,12 @@ class NumberedTexts:
 
     def text(self, message: int, less: int = 0, fillers: int = 0) -> str:
         """See `Texts`."""
-        tape, units = self.tape, self.units[message]
-        ends = self.ends and units > 4 * tape.ending_units
-        units -= less + ends * tape.ending_units
-        text = tape.numbered(self.numbers[message], units, salt=self.salt)
+        source, units = self.source, self.units[message]
+        ends = self.ends and units > 4 * source.ending_units
+        units -= less + ends * source.ending_units
+        text = source.numbered(self.numbers[message], units, salt=self.salt)
         # Only a text that is too short for a figure begins with white space.
-        return (text + fillers * tape.filler + ends * tape.ending).lstrip()
+        return (text + fillers * source.filler + ends * source.ending).lstrip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,3 +101,29 @@ class MadeSamples(Sequence[Sample]):
 
     def _max_tokens(self, message: int) -> int | None:
         return self.outputs[message] if self.outputs else None
+
+
+@dataclass(frozen=True, slots=True)
+class ShuffledRange:
+    """A shuffle of the whole numbers from `least` on, of which none need be kept.
+
+    Attributes:
+        step: How far it is from one to the next; it and `many` have no common divisor.
+    """
+
+    least: int
+    many: int
+    first: int
+    step: int
+
+    def __getitem__(self, place: int) -> int:
+        """The number at a place, from 0 to `many` - 1."""
+        return self.least + (self.first + place * self.step) % self.many
+
+
+def shuffled(count: int, random: Random) -> ShuffledRange:
+    """Distinct numbers for prompts, of at least four digits."""
+    least, many = 1_000, 9_000 + 10 * count
+    steps = (random.randrange(many // 3, many) for _ in iter(int, 1))
+    step = next(step for step in steps if gcd(step, many) == 1)
+    return ShuffledRange(least, many, random.randrange(many), step)

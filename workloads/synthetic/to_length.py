@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from dataclasses import dataclass
 from hashlib import sha256
@@ -10,20 +11,19 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
 from workloads.dataset import Dataset
-from workloads.errors import PromptError
-from workloads.synthetic.exact import Counted, counted
-from workloads.synthetic.numbers import shuffled
-from workloads.synthetic.synthetic_text import MadeSamples, NumberedTexts
-from workloads.synthetic.tape import story_tape, tape
-from workloads.synthetic.text_length import TOKENS_PER_WORD, Measure
+from workloads.errors import MalformedError, PromptError, SourceError
+from workloads.lengths import MOST_TOKENS
+from workloads.sources import read_stored
+from workloads.synthetic.cyclic_text import cyclic_text, made_up_text
+from workloads.synthetic.synthetic_text import MadeSamples, NumberedTexts, shuffled
+from workloads.synthetic.text_length import TOKENS_PER_WORD, Counted, Measure, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
     from workloads.lengths import Lengths
-    from workloads.synthetic.corpus import Corpus
-    from workloads.synthetic.prefixes import SharedPrefix
-    from workloads.synthetic.tape import Tape
+    from workloads.synthetic.cyclic_text import CyclicText
     from workloads.synthetic.text_length import TokenCount
 
 DEFAULT_LENGTHS: Final = "130"
@@ -63,17 +63,17 @@ def prompts_to_length(wanted: Wanted, count: TokenCount | None = None) -> Datase
     if wanted.count < 1:
         raise PromptError(f"{wanted.count} synthetic prompts cannot be made; ask for at least 1")
     measure = Measure(count)
-    paper = tape_of(wanted.corpus, measure)
+    source = source_text(wanted.corpus, measure)
     firsts = _firsts(wanted)
     tokens = _drawn(wanted, "input", wanted.input_tokens, firsts[-1])
     numbers = shuffled(firsts[-1], seeded(wanted.seed, "numbers"))
-    texts = NumberedTexts(paper, numbers, measure.all_units(tokens), salt=wanted.salt)
+    texts = NumberedTexts(source, numbers, measure.all_units(tokens), salt=wanted.salt)
     checked = counted(texts, tokens, count) if count else Counted()
     samples = MadeSamples(
         texts,
         firsts,
         _drawn(wanted, "output", wanted.output_tokens, firsts[-1]) if wanted.output_tokens else (),
-        _prefixes(wanted, paper, measure),
+        _prefixes(wanted, source, measure),
         checked.corrections,
         range(wanted.count),
     )
@@ -86,9 +86,9 @@ def prompts_to_length(wanted: Wanted, count: TokenCount | None = None) -> Datase
     )
 
 
-def tape_of(corpus: Corpus | None, measure: Measure) -> Tape:
+def source_text(corpus: Corpus | None, measure: Measure) -> CyclicText:
     """The text to cut prompts from; raise `PromptError` where it cannot be cut to length, see `Measure`."""
-    return story_tape(measure) if corpus is None else tape(corpus.text, measure)
+    return made_up_text(measure) if corpus is None else cyclic_text(corpus.text, measure)
 
 
 def length_facts(count: TokenCount | None, checked: Counted, corpus: Corpus | None) -> dict[str, Any]:
@@ -120,12 +120,12 @@ def _firsts(wanted: Wanted) -> Sequence[int]:
     return firsts
 
 
-def _prefixes(wanted: Wanted, paper: Tape, measure: Measure) -> tuple[str, ...]:
+def _prefixes(wanted: Wanted, source: CyclicText, measure: Measure) -> tuple[str, ...]:
     if wanted.prefix is None:
         return ()
     tokens, groups = wanted.prefix.tokens, wanted.prefix.groups
     numbers = shuffled(groups, seeded(wanted.seed, "prefixes"))
-    texts = NumberedTexts(paper, numbers, [measure.units(tokens)] * groups, ends=False, salt=wanted.salt)
+    texts = NumberedTexts(source, numbers, [measure.units(tokens)] * groups, ends=False, salt=wanted.salt)
     checked = counted(texts, [tokens] * groups, measure.count) if measure.count else Counted()
     return tuple(texts.text(group, *checked.corrections.get(group, ())) for group in range(groups))
 
@@ -135,7 +135,7 @@ def _checksum(samples: MadeSamples, prefix: SharedPrefix | None) -> str:
     texts = samples.texts
     assert isinstance(texts, NumberedTexts)  # noqa: S101 (made here)
     parts: Iterable[object] = (
-        *(texts.tape.text, texts.tape.filler, texts.numbers, *texts.units),
+        *(texts.source.text, texts.source.filler, texts.numbers, *texts.units),
         *(*samples.firsts, *samples.outputs, prefix),
     )
     digest = sha256()
@@ -153,3 +153,68 @@ def _facts(wanted: Wanted, count: TokenCount | None, checked: Counted) -> dict[s
     }
     present = {name: value for name, value in facts.items() if value is not None}
     return {**present, **length_facts(count, checked, wanted.corpus)}
+
+
+MOST_GROUPS: Final = 100_000
+MOST_TOGETHER: Final = 50_000_000
+"""Tokens of all prefixes of a run: they are kept in memory."""
+
+_SPEC: Final = re.compile(r"(\d{1,9})(?:x(\d{1,9}))?")
+
+
+@dataclass(frozen=True, slots=True)
+class SharedPrefix:
+    """Prompts in groups, with a shared prefix for each group."""
+
+    tokens: int
+    groups: int = 1
+
+
+def shared_prefix(option: str, spec: str) -> SharedPrefix:
+    """Read `TOKENS` or `TOKENSxGROUPS`; raise `PromptError` for anything else, or too much."""
+    match = _SPEC.fullmatch(spec.strip())
+    if match is None:
+        raise PromptError(f"{option} {spec!r}: write TOKENS, or TOKENSxGROUPS, e.g. 500 or 500x8")
+    tokens, groups = int(match[1]), int(match[2] or 1)
+    if not (1 <= tokens <= MOST_TOKENS and 1 <= groups <= MOST_GROUPS):
+        raise PromptError(
+            f"{option} {spec!r}: tokens must be from 1 to {MOST_TOKENS}, groups from 1 to {MOST_GROUPS}"
+        )
+    if tokens * groups > MOST_TOGETHER:
+        raise PromptError(
+            f"{option} {spec!r}: more than {MOST_TOGETHER} tokens together; ask for fewer groups"
+        )
+    return SharedPrefix(tokens, groups)
+
+
+MOST_BYTES: Final = 64 * 2**20
+"""More text than that is not read: prompts cut from it would hardly be more different."""
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """One."""
+
+    name: str
+    text: str
+    sha256: str
+
+
+def read_corpus(path: Path) -> Corpus:
+    """Read a file of UTF-8 text.
+
+    Raises:
+        SourceError, MalformedError: The file cannot be read, is too large, or is not text.
+        PromptError: The text has no words.
+    """
+    stored = read_stored(path)
+    if len(stored) > MOST_BYTES:
+        raise SourceError(f"{path}: more than {MOST_BYTES} bytes, which is too large; name a part of it")
+    try:
+        text = stored.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = stored.count(b"\n", 0, error.start) + 1
+        raise MalformedError(f"{path}, line {line}: not UTF-8; save the file as plain UTF-8 text") from error
+    if not text.strip():
+        raise PromptError(f"{path}: there is no word in it to cut prompts from")
+    return Corpus(path.name, text, sha256(stored).hexdigest())

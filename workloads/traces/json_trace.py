@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from workloads.errors import TraceError
-from workloads.json_text import parse_json_text
+from workloads.sources import parse_json_text
 from workloads.traces.form import (
     BAILIAN,
     BLOCK_TOKENS,

@@ -6,17 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workloads.dataset import Dataset
-from workloads.synthetic.exact import Counted, counted
-from workloads.synthetic.numbers import shuffled
-from workloads.synthetic.synthetic_text import MadeSamples, NumberedTexts
-from workloads.synthetic.text_length import Measure, words_of
-from workloads.synthetic.to_length import length_facts, seeded, tape_of
+from workloads.synthetic.synthetic_text import MadeSamples, NumberedTexts, shuffled
+from workloads.synthetic.text_length import Counted, Measure, counted, words_of
+from workloads.synthetic.to_length import length_facts, seeded, source_text
 
 if TYPE_CHECKING:
-    from workloads.synthetic.corpus import Corpus
-    from workloads.synthetic.synthetic_text import Texts
-    from workloads.synthetic.tape import Tape
-    from workloads.synthetic.text_length import TokenCount
+    from workloads.synthetic.cyclic_text import CyclicText
+    from workloads.synthetic.text_length import Texts, TokenCount
+    from workloads.synthetic.to_length import Corpus
     from workloads.traces.replayed_part import Trace
 
 
@@ -25,14 +22,14 @@ class BlockTexts:
     """Texts in blocks: a block's text depends only on the block id, so prompts share texts like blocks.
 
     Attributes:
-        tape: What they are cut from.
+        source: What they are cut from.
         trace: Says which blocks each has.
-        in_words: Whether the tape's unit is a word; it is a token else.
+        in_words: Whether the source's unit is a word; it is a token else.
         shift: Added to each id, so that another seed makes other texts.
-        salt: See `Tape.numbered`.
+        salt: See `CyclicText.numbered`.
     """
 
-    tape: Tape
+    source: CyclicText
     trace: Trace
     in_words: bool
     shift: int
@@ -47,8 +44,8 @@ class BlockTexts:
             left -= tokens
             number = self.trace.blocks[block] + self.shift
             units = (words_of(tokens) if self.in_words else tokens) - (0 if left else less)
-            texts.append(self.tape.numbered(number, units, first=block == first, salt=self.salt))
-        return ("".join(texts) + fillers * self.tape.filler).lstrip()
+            texts.append(self.source.numbered(number, units, first=block == first, salt=self.salt))
+        return ("".join(texts) + fillers * self.source.filler).lstrip()
 
 
 def questions(
@@ -67,7 +64,7 @@ def questions(
         PromptError: They cannot be made with this tokenizer.
     """
     measure = Measure(count)
-    texts = _texts(trace, seed, salt, tape_of(corpus, measure), measure)
+    texts = _texts(trace, seed, salt, source_text(corpus, measure), measure)
     checked = counted(texts, trace.inputs, count) if count else Counted()
     many = len(trace.inputs)
     samples = MadeSamples(texts, range(many + 1), trace.outputs, (), checked.corrections, range(many))
@@ -88,10 +85,10 @@ def questions(
     )
 
 
-def _texts(trace: Trace, seed: int, salt: int, tape: Tape, measure: Measure) -> Texts:
+def _texts(trace: Trace, seed: int, salt: int, source: CyclicText, measure: Measure) -> Texts:
     random = seeded(seed, "numbers")
     if trace.blocks:
-        return BlockTexts(tape, trace, measure.count is None, random.randrange(1_000, 1_000_000), salt)
+        return BlockTexts(source, trace, measure.count is None, random.randrange(1_000, 1_000_000), salt)
     return NumberedTexts(
-        tape, shuffled(len(trace.inputs), random), measure.all_units(trace.inputs), salt=salt
+        source, shuffled(len(trace.inputs), random), measure.all_units(trace.inputs), salt=salt
     )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from loadgen.driver.errors import UnknownProtocolError
 from workloads.errors import PluginError, did_you_mean
-from workloads.place import at
+from workloads.registry import at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

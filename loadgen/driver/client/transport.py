@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
-from workloads.place import at
+from workloads.registry import at
 
 if TYPE_CHECKING:
     from collections.abc import Callable

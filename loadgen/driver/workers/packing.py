@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver.requests.request_source import RequestSource
 from workloads.sample import FollowUp, Sample
-from workloads.synthetic.story import TextSamples
+from workloads.synthetic.word_prompts import TextSamples
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from workloads.errors import PromptError
 from workloads.synthetic.text_length import Measure
-from workloads.synthetic.to_length import tape_of
+from workloads.synthetic.to_length import source_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from loadgen.plugins.agentic.session_tree import AgentTurn, SessionTree
     from workloads.sample import Message
-    from workloads.synthetic.corpus import Corpus
     from workloads.synthetic.text_length import TokenCount
+    from workloads.synthetic.to_length import Corpus
 
 _NUMBERS: Final = 10**9
 """Blocks begin with a number of up to nine digits: two blocks at one place differ."""
@@ -72,7 +72,7 @@ class TreeTexts:
         salt: int = 0,
     ) -> None:
         self._measure = Measure(count)
-        self._tape = tape_of(corpus, self._measure)
+        self._tape = source_text(corpus, self._measure)
         self._shares_ids = shares_ids
         self._seed = f"{seed}/{salt}"
         if count is not None:

@@ -14,8 +14,7 @@ from loadgen.sessions.settings.kinds import share
 from loadgen.sessions.settings.option import OptionValueError
 from reporter.cache_hits import MOST_OFF
 from workloads.lengths import MOST_TOKENS, lengths
-from workloads.synthetic.prefixes import shared_prefix
-from workloads.synthetic.to_length import DEFAULT_LENGTHS, prompts_to_length
+from workloads.synthetic.to_length import DEFAULT_LENGTHS, prompts_to_length, shared_prefix
 
 if TYPE_CHECKING:
     from loadgen.sessions.settings.perf import PerfSettings

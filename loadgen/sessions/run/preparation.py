@@ -143,7 +143,7 @@ def prepare(settings: PerfSettings) -> Prepared:
     if settings.prompts.cache_hit is not None:
         settings = service("primed")(settings)
     if settings.tasks.cache_dir is not None:
-        from workloads.cache import use_cache
+        from workloads.fetching import use_cache
 
         use_cache(settings.tasks.cache_dir)
     targets = targets_of(settings.endpoint, keep_alive=settings.client.connection == "keep")

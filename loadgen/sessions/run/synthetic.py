@@ -9,14 +9,18 @@ from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.tokenizer_options import counter
 from workloads.errors import WorkloadError
 from workloads.lengths import lengths
-from workloads.synthetic.corpus import read_corpus
-from workloads.synthetic.prefixes import shared_prefix
-from workloads.synthetic.to_length import DEFAULT_LENGTHS, Wanted, prompts_to_length
+from workloads.synthetic.to_length import (
+    DEFAULT_LENGTHS,
+    Wanted,
+    prompts_to_length,
+    read_corpus,
+    shared_prefix,
+)
 
 if TYPE_CHECKING:
     from loadgen.sessions.settings.prompt_options import PromptSettings
     from workloads.dataset import Dataset
-    from workloads.synthetic.corpus import Corpus
+    from workloads.synthetic.to_length import Corpus
 
 MOST_TURNS: Final = 1_000
 """Of a conversation."""

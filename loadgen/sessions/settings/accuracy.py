@@ -12,7 +12,7 @@ from loadgen.sessions.settings.option import Argument
 from loadgen.sessions.settings.perf import PerfSettings
 from loadgen.sessions.settings.price_options import Prices
 from workloads.catalog import canonical, fact
-from workloads.place import at
+from workloads.registry import at
 
 CONCURRENCY: Final = 16
 """The load where none is given."""

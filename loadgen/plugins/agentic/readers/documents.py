@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 import orjson
 
 from workloads.errors import MalformedError, SourceError, TraceError
-from workloads.json_text import parse_json_text
+from workloads.sources import parse_json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -11,21 +11,21 @@ from random import Random
 from typing import TYPE_CHECKING, Final
 
 from workloads.errors import PromptError
-from workloads.synthetic.story import REQUEST, SENTENCE_WORDS, sentences
+from workloads.synthetic.word_prompts import REQUEST, SENTENCE_WORDS, sentences
 
 if TYPE_CHECKING:
     from workloads.synthetic.text_length import Measure
 
 STORY_SENTENCES: Final = 3_000
-"""Of the tape that is made up: about 35,000 tokens; a longer prompt goes through it again."""
+"""Of the made-up text: about 35,000 tokens; a longer prompt goes through it again."""
 
 _PIECE: Final = re.compile(r"\s*\S+")
 _FAR: Final = 2_654_435_761
-"""A prime: its multiples spread over the tape."""
+"""A prime: its multiples spread over the text."""
 
 
 @dataclass(frozen=True, slots=True)
-class Tape:
+class CyclicText:
     """A cyclic text in pieces, each a word with the white space before.
 
     Attributes:
@@ -70,15 +70,15 @@ class Tape:
         return opening + self.cut(number ^ salt, units)
 
 
-def story_tape(measure: Measure) -> Tape:
-    """A tape of made-up sentences, the same on every machine."""
+def made_up_text(measure: Measure) -> CyclicText:
+    """A cyclic text of made-up sentences, the same on every machine."""
     random = Random(0)  # noqa: S311 (reproducible text, not a secret)
     text = "".join(f" {sentence}" for sentence in sentences(random, STORY_SENTENCES))
-    return tape(text, measure, "\n\n" + " ".join(REQUEST), SENTENCE_WORDS)
+    return cyclic_text(text, measure, "\n\n" + " ".join(REQUEST), SENTENCE_WORDS)
 
 
-def tape(text: str, measure: Measure, ending: str = "", stride: int = 1) -> Tape:
-    """Make one of a text of words; raise `PromptError` where it has none, or they have no tokens."""
+def cyclic_text(text: str, measure: Measure, ending: str = "", stride: int = 1) -> CyclicText:
+    """Make a cyclic text of words; raise `PromptError` where it has none, or they have no tokens."""
     text, cost = f" {text.strip()}", measure.costs()
     starts = array("Q", (match.start() for match in _PIECE.finditer(text)))
     starts.append(len(text))
@@ -89,4 +89,4 @@ def tape(text: str, measure: Measure, ending: str = "", stride: int = 1) -> Tape
     ending_units = cost(ending) if measure.count else len(ending.split())
     alone = tuple(measure.opening(str(figure)) for figure in range(10))
     spaced = tuple(cost(f" {figure}") for figure in range(10))
-    return Tape(text, starts, costs, stride, measure.filler(), ending, ending_units, (alone, spaced))
+    return CyclicText(text, starts, costs, stride, measure.filler(), ending, ending_units, (alone, spaced))
