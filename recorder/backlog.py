@@ -16,16 +16,12 @@ if TYPE_CHECKING:
 
 
 class Batch(NamedTuple):
-    """Rows that are ready to be written.
-
-    Attributes:
-        complete_until_ns: Everything that happened before is in this batch or came before it; 0 where that is
-            not said.
-    """
+    """Rows that are ready to be written."""
 
     rows: Sequence[schema.Row]
     since_s: float
     size: int
+    #: Everything that happened before is in this batch or came before it; 0 where that is not said.
     complete_until_ns: int = 0
 
 
@@ -45,19 +41,15 @@ Item = Event | Batch | Flush
 
 @dataclass(slots=True)
 class Drained:
-    """The events and flushes taken from the queue for one commit.
-
-    Attributes:
-        since_s: Since when the first of the batches has waited (monotonic); infinity without batches.
-        complete_until_ns: The greatest of the batches'; 0 without any.
-    """
+    """The events and flushes taken from the queue for one commit."""
 
     items: list[Event | Batch] = field(default_factory=list)
     flushes: list[Flush] = field(default_factory=list)
     events: int = 0
+    #: Since when the first of the batches has waited (monotonic); infinity without batches.
     since_s: float = math.inf
     emptied: bool = False
-    complete_until_ns: int = 0
+    complete_until_ns: int = 0  #: the greatest of the batches'; 0 without any
 
 
 @dataclass(slots=True)
@@ -76,14 +68,11 @@ class _Batched:
 
 
 class Backlog:
-    """The queue in front of the writer. Anybody puts events, one thread brings batches, the writer takes.
-
-    Attributes:
-        put: Queues an event or a flush; never blocks. It is the queue's own: it is called for every event.
-    """
+    """The queue in front of the writer. Anybody puts events, one thread brings batches, the writer takes."""
 
     def __init__(self) -> None:
         self._queue: SimpleQueue[Item] = SimpleQueue()
+        #: Queues an event or a flush; never blocks. It is the queue's own: it is called for every event.
         self.put: Callable[[Event | Flush], None] = self._queue.put
         self._brought, self._taken = _Batched(), _Batched()
 

@@ -107,14 +107,10 @@ def _take(fd: int, folder: Path) -> None:
 
 
 class Active:
-    """The state that the active recorder of a process owns, and no second recorder can.
+    """The state that the active recorder of a process owns, and no second recorder can."""
 
-    Attributes:
-        LIVE: The recorder of this process; None without one.
-        CLAIM: Held while that changes, or while its writer is started.
-    """
-
-    LIVE: ClassVar[Self | None] = None
+    LIVE: ClassVar[Self | None] = None  #: the recorder of this process; None without one
+    #: Held while that changes, or while its writer is started.
     CLAIM: ClassVar[threading.RLock] = threading.RLock()
     session: Session
 

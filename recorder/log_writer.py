@@ -22,18 +22,14 @@ if TYPE_CHECKING:
 
 
 class Appender:
-    """Exclusive access to the log, on the writer's thread.
-
-    Attributes:
-        failure: Why the log cannot be written any more, and how many events are not in it.
-        writing: What is being written; None while nothing is.
-    """
+    """Exclusive access to the log, on the writer's thread."""
 
     def __init__(
         self, path: Path, health: WriterHealth, on_failure: Callable[[WriterError], None] | None
     ) -> None:
+        #: Why the log cannot be written any more, and how many events are not in it.
         self.failure: WriterError | None = None
-        self.writing: Writing | None = None
+        self.writing: Writing | None = None  #: what is being written; None while nothing is
         self._path = path
         self._health = health
         self._on_failure = on_failure
@@ -103,20 +99,16 @@ class Writing:
 
 @dataclass(slots=True)
 class WriterHealth:
-    """The writer's own health figures.
-
-    Attributes:
-        lost: Events that could not be written. Anything but 0 invalidates a run.
-        longest_wait_ms: The longest that an event can have waited for the end of its commit: a `kill -9`
-            loses nothing that is older than this.
-    """
+    """The writer's own health figures."""
 
     events: int = 0
     commits: int = 0
-    lost: int = 0
+    lost: int = 0  #: events that could not be written. Anything but 0 invalidates a run.
     high_water: int = 0
     high_water_bytes: int = 0
     slowest_commit_ms: float = 0.0
+    #: The longest that an event can have waited for the end of its commit: a `kill -9` loses nothing that is
+    #: older than this.
     longest_wait_ms: float = 0.0
 
     def waited(self, events: int, size: int) -> None:

@@ -135,13 +135,9 @@ BEAT: Final = """
 
 
 class Heartbeat(NamedTuple):
-    """The statement committed with a batch. Both times are ns of CLOCK_MONOTONIC.
+    """The statement committed with a batch. Both times are ns of CLOCK_MONOTONIC."""
 
-    Attributes:
-        complete_until_ns: Everything that was recorded before this moment is in the log, in this batch or in
-            those before. With worker processes: each request that had ended by then has its end in it.
-        written_ns: When the batch was written.
-    """
-
+    #: Everything that was recorded before this moment is in the log, in this batch or in those before. With
+    #: worker processes: each request that had ended by then has its end in it.
     complete_until_ns: int
-    written_ns: int
+    written_ns: int  #: when the batch was written

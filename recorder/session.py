@@ -28,23 +28,16 @@ def boot_id() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """The facts at the start of a log; for a further segment, the clocks and environment of that segment.
+    """The facts at the start of a log; for a further segment, the clocks and environment of that segment."""
 
-    Attributes:
-        session_id: Names the session.
-        started_at_ns: CLOCK_MONOTONIC at the start; with `started_wall_ns` it anchors every other time.
-        started_wall_ns: The same moment in ns since the epoch.
-        settings: The resolved settings, without secrets: all that is needed to repeat the run.
-        environment: Versions, host, timestamp source.
-        boot_id: Names what the monotonic clock counts from.
-    """
-
-    session_id: str = field(default_factory=lambda: uuid4().hex)
+    session_id: str = field(default_factory=lambda: uuid4().hex)  #: names the session
+    #: CLOCK_MONOTONIC at the start; with `started_wall_ns` it anchors every other time.
     started_at_ns: int = field(default_factory=time.monotonic_ns)
-    started_wall_ns: int = field(default_factory=time.time_ns)
+    started_wall_ns: int = field(default_factory=time.time_ns)  #: the same moment in ns since the epoch
+    #: The resolved settings, without secrets: all that is needed to repeat the run.
     settings: Mapping[str, Any] = field(default_factory=dict)
-    environment: Mapping[str, Any] = field(default_factory=dict)
-    boot_id: str = field(default_factory=boot_id)
+    environment: Mapping[str, Any] = field(default_factory=dict)  #: versions, host, timestamp source
+    boot_id: str = field(default_factory=boot_id)  #: names what the monotonic clock counts from
 
 
 @dataclass(frozen=True, slots=True)

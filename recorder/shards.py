@@ -68,22 +68,15 @@ def shard_environment(node: str, nodes: int) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class ClockReading:
-    """Where a node's clock stood, compared with the coordinator's.
+    """Where a node's clock stood, compared with the coordinator's."""
 
-    Attributes:
-        node: The node's name.
-        at_ns: When, in ns of the coordinator's CLOCK_MONOTONIC.
-        offset_ns: What to add to a time of the node for the coordinator's clock.
-        uncertainty_ns: The true offset at `at_ns` was no further from `offset_ns` than this. Away from
-            `at_ns`, `MAX_DRIFT_PPM` is added for the time between.
-        round_trip_ns: How long the exchange took that this was read by: the shortest of several.
-    """
-
-    node: str
-    at_ns: int
-    offset_ns: int
+    node: str  #: the node's name
+    at_ns: int  #: when, in ns of the coordinator's CLOCK_MONOTONIC
+    offset_ns: int  #: what to add to a time of the node for the coordinator's clock
+    #: The true offset at `at_ns` was no further from `offset_ns` than this. Away from `at_ns`,
+    #: `MAX_DRIFT_PPM` is added for the time between.
     uncertainty_ns: int
-    round_trip_ns: int
+    round_trip_ns: int  #: how long the exchange took that this was read by: the shortest of several
 
     def event(self) -> Event:
         """The reading as an event, in µs, because members in ns are times on the log's own clock."""

@@ -42,18 +42,12 @@ SYSTEM_COLUMNS: Final = ("system", "system_prompt")
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The columns that a user has named.
+    """The columns that a user has named."""
 
-    Attributes:
-        prompt: Holds the question; None: found by its name.
-        system: Holds the system prompt; None: found by its name, in each row.
-        output: Holds the most output tokens; None: no column does.
-        weight: Holds how often a question is asked relative to the others; None: no column does.
-    """
-
-    prompt: str | None = None
-    system: str | None = None
-    output: str | None = None
+    prompt: str | None = None  #: holds the question; None: found by its name
+    system: str | None = None  #: holds the system prompt; None: found by its name, in each row
+    output: str | None = None  #: holds the most output tokens; None: no column does
+    #: Holds how often a question is asked relative to the others; None: no column does.
     weight: str | None = None
     tags: tuple[str, ...] = ()
 

@@ -177,15 +177,11 @@ class Exponential:
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """Whole numbers as often as was counted.
+    """Whole numbers as often as was counted."""
 
-    Attributes:
-        bins: The first and the last number of each; within it every number is as likely.
-        weights: How often each bin came; not all are 0.
-    """
-
+    #: The first and the last number of each; within it every number is as likely.
     bins: tuple[tuple[int, int], ...]
-    weights: tuple[float, ...]
+    weights: tuple[float, ...]  #: how often each bin came; not all are 0
     _up_to: tuple[float, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

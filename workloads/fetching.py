@@ -160,14 +160,10 @@ _MANIFEST: Final = ".manifest.json"
 
 @dataclass(frozen=True, slots=True)
 class CachedFiles:
-    """A folder of files that were fetched.
-
-    Attributes:
-        files: The SHA-256 of each in hexadecimal, by its path in the folder; at least one.
-    """
+    """A folder of files that were fetched."""
 
     folder: Path
-    files: Mapping[str, str]
+    files: Mapping[str, str]  #: the SHA-256 of each in hexadecimal, by its path in the folder; at least one
     revision: str | None = None
 
 

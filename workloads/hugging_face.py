@@ -43,19 +43,13 @@ _LONGEST: Final = 300
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """The parts of `hf:NAME[:[CONFIG:]SPLIT]`.
-
-    Attributes:
-        config: One of its configurations; None for the only one.
-        split: One of its splits; None for the only one, or `train`.
-        revision: One of its commits; None for the newest.
-    """
+    """The parts of `hf:NAME[:[CONFIG:]SPLIT]`."""
 
     text: str
     name: str
-    config: str | None = None
-    split: str | None = None
-    revision: str | None = None
+    config: str | None = None  #: one of its configurations; None for the only one
+    split: str | None = None  #: one of its splits; None for the only one, or `train`
+    revision: str | None = None  #: one of its commits; None for the newest
     instead: str = "download it where there is a network, and name its folder: hf:./FOLDER"
 
 

@@ -16,12 +16,9 @@ _LONGEST: Final = 200
 
 @dataclass(slots=True)
 class LeftOut:
-    """The count of rows that were left out.
+    """The count of rows that were left out."""
 
-    Attributes:
-        rows: By reason, a clause such as `the prompt is empty`: how many rows.
-    """
-
+    #: By reason, a clause such as `the prompt is empty`: how many rows.
     rows: dict[str, int] = field(default_factory=dict)
     first: dict[str, str] = field(default_factory=dict)
 

@@ -51,16 +51,12 @@ USER_KEY: Final = "LOADGEN_USER_API_KEY"
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """One thing that a benchmark needs.
+    """One thing that a benchmark needs."""
 
-    Attributes:
-        kind: What kind of thing: `data`, a `model` of a grader, an `extra` of this package, a `judge`, a
-            `user` at a second endpoint, `docker`, or permission to run the `code` that a model wrote.
-        met: Whether it is here; None where each run says so by its options.
-    """
-
+    #: What kind of thing: `data`, a `model` of a grader, an `extra` of this package, a `judge`, a `user` at a
+    #: second endpoint, `docker`, or permission to run the `code` that a model wrote.
     kind: Literal["data", "model", "extra", "judge", "user", "docker", "code"]
-    met: bool | None
+    met: bool | None  #: whether it is here; None where each run says so by its options
     about: str
 
 

@@ -28,31 +28,24 @@ _MOST_BYTES: Final = 4 * MOST_BYTES
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The questions of a task.
-
-    Attributes:
-        questions: In the order of the rows; never empty.
-        facts: What the log is to keep of the data, as JSON: the SHA-256 of the `files` that were read, by
-            name; of its rows the `source` (`data`, `own`, `package`, or where they were fetched from), the
-            `revision`, how many `rows` there are (null where not all were read) and how many are `published`;
-            where questions were drawn, `drawn`: the `seed`, the tags (`groups`) in proportion to which, and
-            `of` how many; `notes` on the data, a sentence each.
-    """
+    """The questions of a task."""
 
     task: Task
-    questions: Sequence[Question]
+    questions: Sequence[Question]  #: in the order of the rows; never empty
+    #: What the log is to keep of the data, as JSON: the SHA-256 of the `files` that were read, by name; of
+    #: its rows the `source` (`data`, `own`, `package`, or where they were fetched from), the `revision`, how
+    #: many `rows` there are (null where not all were read) and how many are `published`; where questions were
+    #: drawn, `drawn`: the `seed`, the tags (`groups`) in proportion to which, and `of` how many; `notes` on
+    #: the data, a sentence each.
     facts: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class _SourceFiles:
-    """The files of a source.
-
-    Attributes:
-        files: Where they are, by the names that the log keeps; in the order in which they are read.
-    """
+    """The files of a source."""
 
     source: str
+    #: Where they are, by the names that the log keeps; in the order in which they are read.
     files: Mapping[str, Path]
     checksums: Mapping[str, str]
     revision: str | None = None

@@ -23,16 +23,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of values that plug-ins add.
-
-    Attributes:
-        types: The places of the classes that a value may have; none for anything.
-        table: The place of the table with this program's own values, if not in a manifest.
-    """
+    """A kind of values that plug-ins add."""
 
     noun: str
-    types: tuple[str, ...] = ()
-    table: str = ""
+    types: tuple[str, ...] = ()  #: the places of the classes that a value may have; none for anything
+    table: str = ""  #: the place of the table with this program's own values, if not in a manifest
     is_open: bool = True
 
 
@@ -67,19 +62,14 @@ _MANIFESTS: Final = Path(__file__).parents[1] / "loadgen" / "plugins"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One name that a plug-in adds.
-
-    Attributes:
-        target: The place of the value, `module:attribute`.
-        facts: What the manifest says about the value, without an import.
-        package: The package that it comes from; None for this program.
-    """
+    """One name that a plug-in adds."""
 
     kind: str
     name: str
-    target: str
+    target: str  #: the place of the value, `module:attribute`
+    #: What the manifest says about the value, without an import.
     facts: Mapping[str, Any] = field(default_factory=dict)
-    package: Distribution | None = None
+    package: Distribution | None = None  #: the package that it comes from; None for this program
 
     @property
     def origin(self) -> str:

@@ -24,16 +24,12 @@ _SHOWN: Final = 60
 
 
 class NotYAMLError(MalformedError):
-    """A text is not YAML that can be read.
-
-    Attributes:
-        line: Where, counted from 1; None where that is not known.
-    """
+    """A text is not YAML that can be read."""
 
     def __init__(self, problem: str, line: int | None = None) -> None:
         super().__init__(problem if line is None else f"line {line}: {problem}")
         self.problem = problem
-        self.line = line
+        self.line = line  #: where, counted from 1; None where that is not known
 
 
 class _Loader(yaml.SafeLoader):

@@ -72,15 +72,10 @@ ERROR_BUDGET: Final = "error_budget"
 
 @dataclass(frozen=True, slots=True)
 class ErrorBudget:
-    """How many measured requests may fail; unlimited without a number.
+    """How many measured requests may fail; unlimited without a number."""
 
-    Attributes:
-        errors: The number of failed requests that ends the run.
-        rate: More than this share of the requests that have ended ends the run.
-    """
-
-    errors: int | None = None
-    rate: float | None = None
+    errors: int | None = None  #: the number of failed requests that ends the run
+    rate: float | None = None  #: more than this share of the requests that have ended ends the run
 
     def spent(self, progress: SessionProgress) -> str | None:
         """The excess over the budget, in a sentence; None within the budget."""

@@ -52,15 +52,10 @@ _REASONING_LIMIT: Final = "max_completion_tokens"
 
 @dataclass(frozen=True, slots=True)
 class JudgeCall:
-    """A call to a judge.
+    """A call to a judge."""
 
-    Attributes:
-        judges: The request whose answer it is about.
-        scorer: The scorer that makes the call: `TASK/SCORER`.
-    """
-
-    judges: str
-    scorer: str
+    judges: str  #: the request whose answer it is about
+    scorer: str  #: the scorer that makes the call: `TASK/SCORER`
     version: str
     inquiry: Inquiry
 
@@ -103,15 +98,11 @@ AS_PROMPTED: Final = Sampling()
 
 @dataclass(slots=True)
 class Tally:
-    """The results of calls to a judge.
-
-    Attributes:
-        gave_up: Why the remaining calls were not made; empty where all were, or a stop was requested.
-    """
+    """The results of calls to a judge."""
 
     answered: int = 0
     failed: Counter[str] = field(default_factory=Counter)
-    gave_up: str = ""
+    gave_up: str = ""  #: why the remaining calls were not made; empty where all were, or a stop was requested
 
 
 class JudgeClient:

@@ -23,14 +23,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """A closed loop.
-
-    Attributes:
-        think: How long a user pauses between an answer and the next request, a distribution of times
-            (`workloads.distribution_notation`); None for no pause.
-    """
+    """A closed loop."""
 
     concurrency: int
+    #: How long a user pauses between an answer and the next request, a distribution of times
+    #: (`workloads.distribution_notation`); None for no pause.
     think: str | None = None
 
     kind: ClassVar[str] = "closed"
@@ -101,13 +98,10 @@ class ProcessArrivals:
 
 @dataclass(frozen=True, slots=True)
 class TraceArrivals:
-    """The times of a trace, which the `RequestSource` has.
-
-    Attributes:
-        peak: Its highest rate then, in requests per second; None until the trace has been read.
-    """
+    """The times of a trace, which the `RequestSource` has."""
 
     speed: float = 1.0
+    #: Its highest rate then, in requests per second; None until the trace has been read.
     peak: float | None = None
 
     kind: ClassVar[str] = "trace"
@@ -123,19 +117,14 @@ Arrivals = ProcessArrivals | TraceArrivals
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """An open loop.
-
-    Attributes:
-        limit: How many requests, or conversations, may be in flight; what is due meanwhile waits. None for
-            any number.
-        think: How long a user pauses before the next turn of a conversation; see `Closed`.
-        turns: The mean number of requests of an arrival, where arrivals are conversations.
-    """
+    """An open loop."""
 
     arrivals: Arrivals
+    #: How many requests, or conversations, may be in flight; what is due meanwhile waits. None for any
+    #: number.
     limit: int | None = None
-    think: str | None = None
-    turns: float = 1.0
+    think: str | None = None  #: how long a user pauses before the next turn of a conversation; see `Closed`
+    turns: float = 1.0  #: the mean number of requests of an arrival, where arrivals are conversations
 
     @property
     def peak_rate(self) -> float | None:

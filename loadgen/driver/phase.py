@@ -15,20 +15,15 @@ class Phase:
     """One phase of issuing, with requests numbered from 0 over all workers.
 
     Where samples are conversations, conversations are counted instead of requests.
-
-    Attributes:
-        name: `warmup` or `performance`.
-        requests: The number of requests; None where only time ends it.
-        end_ns: Nothing is scheduled from here on; None where only the count ends it.
-        first: The number in the session that request 0 has; request k has the k-th after it. Below 0, for a
-            warm-up that time ends: request k then has the k-th before it. So it goes back through the samples
-            from the last one on, and reaches the measured ones as late as possible.
     """
 
-    name: str
+    name: str  #: `warmup` or `performance`
     start_ns: int
-    requests: int | None = None
-    end_ns: int | None = None
+    requests: int | None = None  #: the number of requests; None where only time ends it
+    end_ns: int | None = None  #: nothing is scheduled from here on; None where only the count ends it
+    #: The number in the session that request 0 has; request k has the k-th after it. Below 0, for a warm-up
+    #: that time ends: request k then has the k-th before it. So it goes back through the samples from the
+    #: last one on, and reaches the measured ones as late as possible.
     first: int = 0
 
     def number(self, request: int) -> int:
@@ -49,13 +44,9 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """The part of one worker or one node; by default the whole load.
+    """The part of one worker or one node; by default the whole load."""
 
-    Attributes:
-        worker: The number of the worker, or of the node, from 0.
-    """
-
-    worker: int = 0
+    worker: int = 0  #: the number of the worker, or of the node, from 0
     workers: int = 1
 
     def of(self, number: int) -> int:
@@ -77,13 +68,10 @@ class RequestNumbers:
 
     A node with twice as many users as another takes twice as many numbers, and all nodes together take each
     number once.
-
-    Attributes:
-        node: Which node; a number of users is its own by `node.of(users)`.
     """
 
     users: int
-    node: Shard = Shard()
+    node: Shard = Shard()  #: which node; a number of users is its own by `node.of(users)`
 
     def number(self, claimed: int) -> int:
         """The number that is claimed as the k-th on this node, from 0."""

@@ -42,29 +42,11 @@ LEAST_RESPONSE: Final = 1024
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The plan of a session.
-
-    Attributes:
-        requests: How many are measured; None where only time ends the run.
-        duration_s: The length of the measurement; None where only the count ends it. The first limit reached
-            ends it.
-        protocol_options: The user's options of the protocol, as JSON values; see `codec_of` there.
-        sessions: How many conversations are measured, where that and not the requests is counted.
-        warmup_s: How long requests are issued before the measured ones, where time ends that.
-        drain_s: How long what is in flight at the end is awaited; None for as long as `timeouts` allow.
-        stop_on_overload: Whether the run ends early when the endpoint falls further and further behind.
-        order: In which order samples are asked; see `loadgen.driver.requests.order`.
-        history: The answers that later turns of a conversation contain: `answered`, the endpoint's own, or
-            `recorded`, those of the dataset where it has them.
-        salt: Whether every prompt begins with a text of its own; see `loadgen.driver.requests.cache_buster`.
-        balance: Which of several endpoints a request goes to; see `loadgen.driver.requests.order`.
-        trace_context: Whether each request carries a `traceparent`; see
-            `loadgen.driver.requests.cache_buster`.
-        session_kind: A further kind of sessions; None where all are single turns or conversations.
-    """
+    """The plan of a session."""
 
     load: Load
-    requests: int | None
+    requests: int | None  #: how many are measured; None where only time ends the run
+    #: The length of the measurement; None where only the count ends it. The first limit reached ends it.
     duration_s: float | None
     warmup: int
     generation: Generation
@@ -74,18 +56,29 @@ class Plan:
     retries: int = 0
     budget: ErrorBudget = field(default_factory=ErrorBudget)
     max_response_bytes: int = MAX_BODY_BYTES
+    #: The user's options of the protocol, as JSON values; see `codec_of` there.
     protocol_options: Mapping[str, Any] = field(default_factory=dict)
+    #: How many conversations are measured, where that and not the requests is counted.
     sessions: int | None = None
+    #: How long requests are issued before the measured ones, where time ends that.
     warmup_s: float | None = None
+    #: How long what is in flight at the end is awaited; None for as long as `timeouts` allow.
     drain_s: float | None = None
+    #: Whether the run ends early when the endpoint falls further and further behind.
     stop_on_overload: bool = False
     steady: bool = False
-    order: str = "in-order"
+    order: str = "in-order"  #: in which order samples are asked; see `loadgen.driver.requests.order`
+    #: The answers that later turns of a conversation contain: `answered`, the endpoint's own, or `recorded`,
+    #: those of the dataset where it has them.
     history: str = "answered"
+    #: Whether every prompt begins with a text of its own; see `loadgen.driver.requests.cache_buster`.
     salt: bool = False
+    #: Which of several endpoints a request goes to; see `loadgen.driver.requests.order`.
     balance: str = "round-robin"
+    #: Whether each request carries a `traceparent`; see `loadgen.driver.requests.cache_buster`.
     trace_context: bool = False
     schedule_seed: int | None = None
+    #: A further kind of sessions; None where all are single turns or conversations.
     session_kind: SessionKind | None = None
 
     @property

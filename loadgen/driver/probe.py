@@ -49,31 +49,22 @@ _PROBE: Final = Sample(index=-1, prompt="Say hello.")
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """The result of one small request.
+    """The result of one small request."""
 
-    Attributes:
-        status: The HTTP status; None without a response.
-        failure: What a run would call the failure of this request, such as `http_500` or `truncated`; None
-            for a success.
-        message: The server's or the client's error message; empty for a success.
-        refused: The optional members that the server refused in the requests before this one.
-    """
-
-    status: int | None
+    status: int | None  #: the HTTP status; None without a response
+    #: What a run would call the failure of this request, such as `http_500` or `truncated`; None for a
+    #: success.
     failure: str | None
-    message: str
+    message: str  #: the server's or the client's error message; empty for a success
     ttft_ms: float | None
     streams: bool
     usage: bool
+    #: The optional members that the server refused in the requests before this one.
     refused: tuple[str, ...] = ()
 
 
 class Prober:
-    """Checks the endpoint.
-
-    Attributes:
-        no_list: Why `models` returned no list; empty before, and where it returned one.
-    """
+    """Checks the endpoint."""
 
     def __init__(
         self,
@@ -82,7 +73,7 @@ class Prober:
         generation: Generation,
         on_connected: Callable[[], None] = lambda: None,
     ) -> None:
-        self.no_list = ""
+        self.no_list = ""  #: why `models` returned no list; empty before, and where it returned one
         self._transport = transport
         self._codec = codec
         self._on_connected = on_connected

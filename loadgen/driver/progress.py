@@ -27,26 +27,20 @@ _BY_NAME: Final = ("errors", "cut")
 
 @dataclass(slots=True)
 class SessionProgress:
-    """Counters of the session, those of the warm-up apart.
-
-    Attributes:
-        in_flight: Requests in flight, including the warm-up's.
-        given_up: Requests in flight that were cancelled, including the warm-up's.
-        cut: Those of them that ended before their last turn, by the reason: `failed`, `duration`, `stopped`.
-        output_tokens: Tokens (chunks, where the server does not count) of completed requests.
-    """
+    """Counters of the session, those of the warm-up apart."""
 
     phase: str = "setup"
     phase_started_ns: int = 0
     issued: int = 0
     completed: int = 0
     errors: Counter[str] = field(default_factory=Counter)
-    in_flight: int = 0
-    given_up: int = 0
+    in_flight: int = 0  #: requests in flight, including the warm-up's
+    given_up: int = 0  #: requests in flight that were cancelled, including the warm-up's
     sessions: int = 0
+    #: Those of them that ended before their last turn, by the reason: `failed`, `duration`, `stopped`.
     cut: Counter[str] = field(default_factory=Counter)
     never_asked: int = 0
-    output_tokens: int = 0
+    output_tokens: int = 0  #: tokens (chunks, where the server does not count) of completed requests
     recent_ttft_ms: deque[float] = field(default_factory=lambda: deque(maxlen=RECENT))
 
     @property

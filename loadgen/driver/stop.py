@@ -18,19 +18,14 @@ Result = TypeVar("Result")
 
 
 class Stop:
-    """The request to stop.
-
-    Attributes:
-        reason: Why it stops: `interrupted`, or the name of a condition such as a spent budget.
-        draining: Set: issue nothing more, await requests in flight.
-        aborting: Set: cancel requests in flight too.
-        asked: Set: a user or a signal has asked, not only a condition of the session.
-    """
+    """The request to stop."""
 
     def __init__(self) -> None:
+        #: Why it stops: `interrupted`, or the name of a condition such as a spent budget.
         self.reason: str | None = None
-        self.draining = asyncio.Event()
-        self.aborting = asyncio.Event()
+        self.draining = asyncio.Event()  #: set: issue nothing more, await requests in flight
+        self.aborting = asyncio.Event()  #: set: cancel requests in flight too
+        #: Set: a user or a signal has asked, not only a condition of the session.
         self.asked = asyncio.Event()
 
     def ask(self) -> None:

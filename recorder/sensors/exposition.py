@@ -37,14 +37,11 @@ class UnreadableError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What a page says of one thing.
-
-    Attributes:
-        histograms: Cumulative counts by upper bound, by our names; empty unless they were asked for.
-    """
+    """What a page says of one thing."""
 
     labels: Mapping[str, str]
     values: dict[str, float] = field(default_factory=dict)
+    #: Cumulative counts by upper bound, by our names; empty unless they were asked for.
     histograms: dict[str, dict[str, float]] = field(default_factory=dict)
 
 

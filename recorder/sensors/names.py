@@ -38,24 +38,17 @@ NOT_SUCCESSES: Final[Mapping[str, frozenset[str]]] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SensorQuantity:
-    """One row: what we call it, and what others do.
+    """One row: what we call it, and what others do."""
 
-    Attributes:
-        name: Ours, which ends in the unit; `_total` behind it says that it only grows. Of a histogram it is
-            what the unit is put behind: `ttft` becomes `ttft_sum_s` and `ttft_requests_total`.
-        names: Theirs, by engine.
-        kind: How it is read.
-        scale: What their value is multiplied by.
-        of: What a histogram counts.
-        combined: How values of one thing become one: `sum` of requests and tokens, `mean` of shares; the
-            largest where a `device` is repeated for each MIG instance and pod, or the sum of MIG `instances`.
-    """
-
+    #: Ours, which ends in the unit; `_total` behind it says that it only grows. Of a histogram it is what the
+    #: unit is put behind: `ttft` becomes `ttft_sum_s` and `ttft_requests_total`.
     name: str
-    names: Mapping[str, Sequence[str]]
-    kind: Literal["number", "histogram"] = "number"
-    scale: float = 1.0
-    of: str = "requests"
+    names: Mapping[str, Sequence[str]]  #: theirs, by engine
+    kind: Literal["number", "histogram"] = "number"  #: how it is read
+    scale: float = 1.0  #: what their value is multiplied by
+    of: str = "requests"  #: what a histogram counts
+    #: How values of one thing become one: `sum` of requests and tokens, `mean` of shares; the largest where a
+    #: `device` is repeated for each MIG instance and pod, or the sum of MIG `instances`.
     combined: Combined = "sum"
 
 

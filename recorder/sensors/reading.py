@@ -16,23 +16,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """One reading.
-
-    Attributes:
-        values: Finite numbers by names that end in their unit.
-        histograms: Cumulative counts by upper bound, by the name of what is distributed.
-        exposition: The text that it was read from.
-    """
+    """One reading."""
 
     source: str
     at_ns: int
+    #: Finite numbers by names that end in their unit.
     values: Mapping[str, float] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
+    #: Cumulative counts by upper bound, by the name of what is distributed.
     histograms: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     took_ms: float | None = None
     error: str | None = None
     message: str | None = None
-    exposition: str | None = None
+    exposition: str | None = None  #: the text that it was read from
 
     def event(self, moment: Moment | None = None) -> Event:
         """The event of this reading."""

@@ -112,7 +112,7 @@ def test_a_folder_that_cannot_be_locked_is_written_all_the_same(
     with EventRecorder(path=tmp_path / "events.db") as recorder:
         recorder.record_event(EventType.TEST_STARTED, 1)
         assert not is_held(tmp_path)
-    assert recorder.log_writer.lost == 0
+    assert recorder.health.lost == 0
 
 
 def test_what_is_not_there_is_not_held(tmp_path: Path) -> None:

@@ -58,8 +58,8 @@ def test_a_disk_that_gets_full_ends_the_recording(tmp_path: Path, monkeypatch: p
                 recorder.wait_for_writes()
     with pytest.raises(WriterError, match="Free disk space") as caught:
         recorder.close()
-    assert recorder.log_writer.lost > 1
-    assert f" {recorder.log_writer.lost} events are not in it." in str(caught.value)
+    assert recorder.health.lost > 1
+    assert f" {recorder.health.lost} events are not in it." in str(caught.value)
     monkeypatch.undo()
     connection = sqlite3.connect(log)
     stored = [
@@ -67,7 +67,7 @@ def test_a_disk_that_gets_full_ends_the_recording(tmp_path: Path, monkeypatch: p
     ]
     connection.close()
     assert stored == list(range(len(stored)))
-    assert len(stored) == recorder.log_writer.events > 0
+    assert len(stored) == recorder.health.events > 0
 
 
 def test_a_disk_that_takes_nothing() -> None:

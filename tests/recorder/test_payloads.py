@@ -101,7 +101,7 @@ def test_recording_continues_after_a_mistake(tmp_path: Path) -> None:
         assert recorder.record_event(
             EventType.COMPLETE, 2, "a", data={"output_tokens": 8, "mine": {"x": [1]}}
         )
-    assert (recorder.log_writer.events, recorder.log_writer.lost, recorder.failure) == (3, 0, None)
+    assert (recorder.health.events, recorder.health.lost, recorder.failure) == (3, 0, None)
 
 
 def test_an_empty_name_names_nothing(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_an_empty_name_names_nothing(tmp_path: Path) -> None:
         assert recorder.record_event(EventType.TEST_STARTED, 1, "")
         with pytest.raises(EventError, match="COMPLETE: sample_uuid, the name of the request, is missing"):
             recorder.record_event(EventType.COMPLETE, 2, "")
-    assert (recorder.log_writer.events, recorder.failure) == (2, None)
+    assert (recorder.health.events, recorder.failure) == (2, None)
 
 
 def test_data_that_is_not_a_payload_is_kept() -> None:

@@ -119,7 +119,7 @@ def test_a_log_that_is_taken_away_is_noticed(tmp_path: Path, way: str) -> None:
     assert first.__cause__ is caught.value.__cause__
     with pytest.raises(WriterError):
         recorder.close()
-    assert recorder.log_writer.lost == 1
+    assert recorder.health.lost == 1
 
 
 FEW = 40

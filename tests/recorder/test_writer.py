@@ -69,8 +69,8 @@ def test_no_event_of_many_threads_is_lost(tmp_path: Path) -> None:
             thread.join()
     for name in "abcd":
         assert [at_ns for _, at_ns, uuid, _ in rows(path) if uuid == name] == list(range(5000))
-    assert recorder.log_writer.lost == 0
-    assert recorder.log_writer.events == written(path) > 20_000
+    assert recorder.health.lost == 0
+    assert recorder.health.events == written(path) > 20_000
 
 
 def test_rows_of_another_process_are_events_like_others(tmp_path: Path) -> None:
@@ -87,8 +87,8 @@ def test_rows_of_another_process_are_events_like_others(tmp_path: Path) -> None:
         recorder.wait_for_writes()
         assert recorder.waiting == 0
     assert [at_ns for _, at_ns, _, _ in rows(path)] == list(range(9000))
-    assert recorder.log_writer.events == written(path) > 9000
-    assert recorder.log_writer.lost == 0
+    assert recorder.health.events == written(path) > 9000
+    assert recorder.health.lost == 0
 
 
 def test_what_waits_is_counted_in_events(tmp_path: Path) -> None:
@@ -101,8 +101,8 @@ def test_what_waits_is_counted_in_events(tmp_path: Path) -> None:
     with recorder:
         recorder.wait_for_writes()
         assert recorder.waiting == 0
-        assert recorder.log_writer.high_water == 1001
-        assert recorder.log_writer.longest_wait_ms >= 5000
+        assert recorder.health.high_water == 1001
+        assert recorder.health.longest_wait_ms >= 5000
 
 
 @pytest.mark.parametrize("first", ["put", "record_event"])
@@ -116,7 +116,7 @@ def test_the_first_event_waits_from_the_start_of_the_writer(tmp_path: Path, firs
         EventRecorder.record_event(EventType.TEST_STARTED, 1)
     recorder.wait_for_writes()
     recorder.close()
-    assert 0 < recorder.log_writer.longest_wait_ms < 30_000
+    assert 0 < recorder.health.longest_wait_ms < 30_000
 
 
 def test_what_waits_is_counted_in_bytes(tmp_path: Path) -> None:
@@ -129,8 +129,8 @@ def test_what_waits_is_counted_in_bytes(tmp_path: Path) -> None:
     with recorder:
         recorder.wait_for_writes()
         assert recorder.waiting_bytes == 0
-    assert recorder.log_writer.high_water_bytes == 3 * COMMIT_BYTES // 2
-    assert recorder.log_writer.commits == 3  # two, and the last reading of the recorder's health
+    assert recorder.health.high_water_bytes == 3 * COMMIT_BYTES // 2
+    assert recorder.health.commits == 3  # two, and the last reading of the recorder's health
 
 
 def test_rows_that_cannot_be_written_are_lost_one_by_one(tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def test_rows_that_cannot_be_written_are_lost_one_by_one(tmp_path: Path) -> None
     recorder = EventRecorder(path=tmp_path / "events.db")
     with pytest.raises(WriterError, match="too large"), recorder:
         recorder.put_rows([row] * 10, time.monotonic_ns())
-    assert recorder.log_writer.lost == 10
+    assert recorder.health.lost == 10
 
 
 def test_force_commit_makes_an_event_visible_to_another_connection(tmp_path: Path) -> None:
@@ -341,7 +341,7 @@ def test_a_log_that_cannot_be_written_any_more_says_so(tmp_path: Path) -> None:
         recorder.close()
     blocker.close()
     assert len(failures) == 1
-    assert recorder.log_writer.lost == 2
+    assert recorder.health.lost == 2
     assert EventRecorder.LIVE is None
 
 
@@ -354,7 +354,7 @@ def test_an_event_that_no_log_can_hold(tmp_path: Path) -> None:
         recorder.wait_for_writes()
     with pytest.raises(WriterError, match="too large"):
         recorder.close()
-    assert recorder.log_writer.lost == 1
+    assert recorder.health.lost == 1
 
 
 def test_settings_that_no_log_can_hold(tmp_path: Path) -> None:
@@ -378,8 +378,8 @@ def test_record_event_does_not_wait_for_a_writer_that_is_held_up(tmp_path: Path)
         blocker.close()
         recorder.wait_for_writes()
         assert len(rows(path)) == 10_000
-    assert recorder.log_writer.high_water >= 10_000 - COMMIT_EVENTS
-    assert recorder.log_writer.lost == 0
+    assert recorder.health.high_water >= 10_000 - COMMIT_EVENTS
+    assert recorder.health.lost == 0
 
 
 def test_closing_twice_is_harmless(tmp_path: Path) -> None:

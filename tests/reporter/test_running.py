@@ -105,7 +105,7 @@ def test_readers_cost_a_busy_writer_nothing(tmp_path: Path) -> None:
         writing.join()
         recorder.wait_for_writes()
         last = report_of(tmp_path).counts
-    assert recorder.log_writer.lost == 0
+    assert recorder.health.lost == 0
     assert last.issued == last.failed == bursts * size
     assert [counts.issued for counts in seen] == sorted(counts.issued for counts in seen)
     assert all(counts.issued == counts.failed + counts.in_flight for counts in seen)

@@ -98,7 +98,7 @@ def test_a_slow_disk(log: Path, no_answer: threading.Event, capsys: pytest.Captu
                 lines.extend(capsys.readouterr().err.splitlines())
             assert 1 <= recorder.unwritten <= 101
             no_answer.set()
-        assert recorder.log_writer.lost == 0
+        assert recorder.health.lost == 0
 
     lines: list[str] = []
     # A busy machine warns before the events are there.

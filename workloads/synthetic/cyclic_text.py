@@ -26,22 +26,16 @@ _FAR: Final = 2_654_435_761
 
 @dataclass(frozen=True, slots=True)
 class CyclicText:
-    """A cyclic text in pieces, each a word with the white space before.
-
-    Attributes:
-        starts: Where in it each piece begins, and where the last one ends.
-        costs: How many units all pieces before each have, and all of them.
-        stride: Cuts begin at every so manieth piece.
-        figures: The units of each digit, first without and then with white space before it.
-    """
+    """A cyclic text in pieces, each a word with the white space before."""
 
     text: str
-    starts: array[int]
-    costs: array[int]
-    stride: int
+    starts: array[int]  #: where in it each piece begins, and where the last one ends
+    costs: array[int]  #: how many units all pieces before each have, and all of them
+    stride: int  #: cuts begin at every so manieth piece
     filler: str
     ending: str
     ending_units: int
+    #: The units of each digit, first without and then with white space before it.
     figures: tuple[tuple[int, ...], tuple[int, ...]]
 
     def cut(self, start: int, units: int) -> str:

@@ -18,16 +18,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class NumberedTexts:
-    """Texts, each with a unique number at the beginning.
-
-    Attributes:
-        ends: Whether they end with the source's ending, unless that would be a large part of them.
-    """
+    """Texts, each with a unique number at the beginning."""
 
     source: CyclicText
     numbers: ShuffledRange
     units: Sequence[int]
-    ends: bool = True
+    ends: bool = True  #: whether they end with the source's ending, unless that would be a large part of them
     salt: int = 0
 
     def text(self, message: int, less: int = 0, fillers: int = 0) -> str:
@@ -42,20 +38,16 @@ class NumberedTexts:
 
 @dataclass(frozen=True, slots=True)
 class MadeSamples(Sequence[Sample]):
-    """Questions, each made at every access; all of them pickle small.
-
-    Attributes:
-        firsts: Question i has the messages `firsts[i]` to `firsts[i + 1] - 1`: the first is the question, the
-            others are what its user says after each answer.
-        outputs: The most output tokens of each message's answer; empty where nothing is said about them.
-        prefixes: System prompts, in turns; empty for none.
-        corrections: What messages need to have as many tokens as they should: see `Texts`.
-    """
+    """Questions, each made at every access; all of them pickle small."""
 
     texts: Texts
+    #: Question i has the messages `firsts[i]` to `firsts[i + 1] - 1`: the first is the question, the others
+    #: are what its user says after each answer.
     firsts: Sequence[int]
+    #: The most output tokens of each message's answer; empty where nothing is said about them.
     outputs: Sequence[int] = ()
-    prefixes: tuple[str, ...] = ()
+    prefixes: tuple[str, ...] = ()  #: system prompts, in turns; empty for none
+    #: What messages need to have as many tokens as they should: see `Texts`.
     corrections: Mapping[int, tuple[int, int]] = field(default_factory=dict)
     places: Sequence[int] = ()
 
@@ -105,16 +97,12 @@ class MadeSamples(Sequence[Sample]):
 
 @dataclass(frozen=True, slots=True)
 class ShuffledRange:
-    """A shuffle of the whole numbers from `least` on, of which none need be kept.
-
-    Attributes:
-        step: How far it is from one to the next; it and `many` have no common divisor.
-    """
+    """A shuffle of the whole numbers from `least` on, of which none need be kept."""
 
     least: int
     many: int
     first: int
-    step: int
+    step: int  #: how far it is from one to the next; it and `many` have no common divisor
 
     def __getitem__(self, place: int) -> int:
         """The number at a place, from 0 to `many` - 1."""

@@ -32,13 +32,9 @@ def words_of(tokens: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """The unit in which texts are cut: a token, or without a tokenizer a word.
+    """The unit in which texts are cut: a token, or without a tokenizer a word."""
 
-    Attributes:
-        count: Counts tokens; None where there is no tokenizer.
-    """
-
-    count: TokenCount | None = None
+    count: TokenCount | None = None  #: counts tokens; None where there is no tokenizer
 
     def units(self, tokens: int) -> int:
         """How many units this many tokens are, at least one."""
@@ -94,16 +90,12 @@ class Texts(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """The result of counting.
-
-    Attributes:
-        corrections: What the counted ones need to have exactly their tokens, see `MadeSamples`.
-        off_by: The most tokens by which one of the counted was off before it was corrected.
-    """
+    """The result of counting."""
 
     messages: int = 0
+    #: What the counted ones need to have exactly their tokens, see `MadeSamples`.
     corrections: Mapping[int, tuple[int, int]] = field(default_factory=dict)
-    off_by: int = 0
+    off_by: int = 0  #: the most tokens by which one of the counted was off before it was corrected
 
     def facts(self) -> dict[str, Any]:
         """For the log."""

@@ -35,24 +35,16 @@ MOST_MESSAGES: Final = 5_000_000
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The specification of the questions.
-
-    Attributes:
-        output_tokens: How long each answer may be; None says nothing of it.
-        turns: How many questions a conversation has; None makes single ones.
-        corpus: What they are cut from; None cuts them from a made-up story.
-        seed: The same seed draws the same lengths, and with the same salt the same texts.
-        salt: Another salt makes other texts of the same lengths, which no cache of prefixes has.
-    """
+    """The specification of the questions."""
 
     count: int
     input_tokens: Lengths
-    output_tokens: Lengths | None = None
-    turns: Lengths | None = None
+    output_tokens: Lengths | None = None  #: how long each answer may be; None says nothing of it
+    turns: Lengths | None = None  #: how many questions a conversation has; None makes single ones
     prefix: SharedPrefix | None = None
-    corpus: Corpus | None = None
-    seed: int = 0
-    salt: int = 0
+    corpus: Corpus | None = None  #: what they are cut from; None cuts them from a made-up story
+    seed: int = 0  #: the same seed draws the same lengths, and with the same salt the same texts
+    salt: int = 0  #: another salt makes other texts of the same lengths, which no cache of prefixes has
 
 
 def prompts_to_length(wanted: Wanted, count: TokenCount | None = None) -> Dataset:

@@ -47,13 +47,9 @@ class Profile(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Flat:
-    """A constant rate.
+    """A constant rate."""
 
-    Attributes:
-        level: That rate; 0 is silence.
-    """
-
-    level: float
+    level: float  #: that rate; 0 is silence
     end_s: ClassVar[float] = math.inf
 
     def __post_init__(self) -> None:
@@ -272,15 +268,10 @@ _LOOKS: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Sine:
-    """Waves around a mean, which begin at the mean and rise.
+    """Waves around a mean, which begin at the mean and rise."""
 
-    Attributes:
-        mean: The rate on average, above 0.
-        amplitude: How far above it the rate rises, and how far below it falls; at most `mean`.
-    """
-
-    mean: float
-    amplitude: float
+    mean: float  #: the rate on average, above 0
+    amplitude: float  #: how far above it the rate rises, and how far below it falls; at most `mean`
     period_s: float
     end_s: ClassVar[float] = math.inf
 
@@ -331,15 +322,11 @@ class Sine:
 
 @dataclass(frozen=True, slots=True)
 class Bursts:
-    """A base rate with periodic bursts at another rate. A period ends with the burst.
-
-    Attributes:
-        every_s: From the end of one burst to the end of the next.
-    """
+    """A base rate with periodic bursts at another rate. A period ends with the burst."""
 
     base: float
     burst: float
-    every_s: float
+    every_s: float  #: from the end of one burst to the end of the next
     lasting_s: float
     end_s: ClassVar[float] = math.inf
 

@@ -14,15 +14,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A time span with a rate.
+    """A time span with a rate."""
 
-    Attributes:
-        start_s: When it begins, from the beginning of the phase: a warm-up goes through the same stages.
-        duration_s: How long it takes, above 0.
-    """
-
-    start_s: float
-    duration_s: float
+    start_s: float  #: when it begins, from the beginning of the phase: a warm-up goes through the same stages
+    duration_s: float  #: how long it takes, above 0
     profile: Profile
     name: str | None = None
 
@@ -43,15 +38,11 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Stages:
-    """A rate in stages; 0 before, between and after the stages.
+    """A rate in stages; 0 before, between and after the stages."""
 
-    Attributes:
-        stages: In the order of time, none beginning before the one ahead of it is over; at least one.
-        before: Λ at the beginning of each stage, and at the end of all.
-    """
-
+    #: In the order of time, none beginning before the one ahead of it is over; at least one.
     stages: tuple[Stage, ...]
-    before: tuple[float, ...] = field(init=False)
+    before: tuple[float, ...] = field(init=False)  #: Λ at the beginning of each stage, and at the end of all
 
     def __post_init__(self) -> None:
         expected = (stage.profile.cumulative(stage.duration_s) for stage in self.stages)

@@ -32,11 +32,7 @@ if TYPE_CHECKING:
 
 
 class RequestState(Passage):
-    """The state of one request inside aiohttp.
-
-    Attributes:
-        sock: What carries it; None before there is a connection.
-    """
+    """The state of one request inside aiohttp."""
 
     def __init__(self, exchange: Exchange, limit: asyncio.Timeout, *, retried: bool = False) -> None:
         super().__init__()
@@ -46,7 +42,7 @@ class RequestState(Passage):
         self.stale = False
         self.silence: Silence | None = None
         self.dns_ms: float | None = None
-        self.sock: ObservedSocket | None = None
+        self.sock: ObservedSocket | None = None  #: what carries it; None before there is a connection
         self._protocol: ResponseHandler | None = None
         self._transport: asyncio.Transport | None = None
         self._content: aiohttp.StreamReader | None = None

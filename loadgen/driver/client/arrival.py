@@ -109,12 +109,9 @@ class StampingSocket(socket.socket):
     """A TCP socket with the arrival time of the last read.
 
     Works under asyncio, with TLS too: its transports read through `recv_into`.
-
-    Attributes:
-        arrival_ns: Arrival of the last segment of the last read, ns of CLOCK_MONOTONIC.
     """
 
-    arrival_ns: int = 0
+    arrival_ns: int = 0  #: arrival of the last segment of the last read, ns of CLOCK_MONOTONIC
     _poll: select.poll | None = None
 
     def stamp_arrivals(self) -> bool:

@@ -32,28 +32,20 @@ Read = tuple[bytes, int, int]
 
 
 class Late(NamedTuple):
-    """The bounds on the arrival of a piece that may precede the stamp.
+    """The bounds on the arrival of a piece that may precede the stamp."""
 
-    Attributes:
-        since_ns: It arrived after this moment, ns of CLOCK_MONOTONIC.
-        whole: Whether that holds for all of the piece; else what completes at its end has the right stamp.
-    """
-
-    since_ns: int
+    since_ns: int  #: it arrived after this moment, ns of CLOCK_MONOTONIC
+    #: Whether that holds for all of the piece; else what completes at its end has the right stamp.
     whole: bool
 
 
 class SegmentCounter:
-    """Compares a connection's received segments with the reads.
-
-    Attributes:
-        reads: How many reads have returned data since; kept by the owner of the socket.
-    """
+    """Compares a connection's received segments with the reads."""
 
     __slots__ = ("_extra", "_sock", "reads")
 
     def __init__(self, sock: StampingSocket, *, fresh: bool) -> None:
-        self.reads = 0
+        self.reads = 0  #: how many reads have returned data since; kept by the owner of the socket
         self._sock = sock
         self._extra = 0
         if not fresh:
@@ -90,12 +82,12 @@ class LateReads:
 
     Attributes:
         sure_bytes: A read of one piece need only be looked at if it has more bytes.
-        pieces: What is known of them, by their place among those that were not passed on yet.
     """
 
     __slots__ = ("_held_ns", "_one_piece", "_segments", "_together", "pieces", "sure_bytes")
 
     def __init__(self, segments: SegmentCounter) -> None:
+        #: What is known of them, by their place among those that were not passed on yet.
         self.pieces: dict[int, Late] = {}
         self._segments = segments
         self._together: int | None = None

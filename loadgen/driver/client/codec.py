@@ -20,19 +20,15 @@ _LIMITS: Final = ("max_completion_tokens", "max_tokens", "max_output_tokens", "m
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """The generation settings of an answer; None leaves a setting to the server.
-
-    Attributes:
-        ignore_eos: Whether it is to go on until it has all the tokens that it may have.
-        extra_body: Further members of the request body; they win over ours, and None leaves one out.
-    """
+    """The generation settings of an answer; None leaves a setting to the server."""
 
     model: str
     max_tokens: int | None = None
     temperature: float | None = None
     stream: bool = True
+    #: Further members of the request body; they win over ours, and None leaves one out.
     extra_body: Mapping[str, Any] = field(default_factory=dict)
-    ignore_eos: bool = False
+    ignore_eos: bool = False  #: whether it is to go on until it has all the tokens that it may have
     seed: int | None = None
 
     def sampled_at(self, sample: Sample) -> float | None:
@@ -88,18 +84,7 @@ class Usage(NamedTuple):
 
 
 class Delta(NamedTuple):
-    """The content of one piece of a response.
-
-    Attributes:
-        done: It is the end: what comes after it is not part of the answer.
-        silent: It names the content and has none, and nothing else but the role: perhaps a token without text
-            so far.
-        opens: It is silent and names the role: the first such frame, unless a token came before it, is not
-            one.
-        repeats: Whether the ids of its tokens show that it has the whole answer so far, or only what is new;
-            None where they do not.
-        others: The indexes of further choices (`n` > 1) that the piece adds something to.
-    """
+    """The content of one piece of a response."""
 
     content: str = ""
     reasoning: str = ""
@@ -107,10 +92,14 @@ class Delta(NamedTuple):
     finish_reason: str | None = None
     usage: Usage | None = None
     error: str | None = None
-    done: bool = False
+    done: bool = False  #: it is the end: what comes after it is not part of the answer
+    #: It names the content and has none, and nothing else but the role: perhaps a token without text so far.
     silent: bool = False
+    #: It is silent and names the role: the first such frame, unless a token came before it, is not one.
     opens: bool = False
-    others: tuple[int, ...] = ()
+    others: tuple[int, ...] = ()  #: the indexes of further choices (`n` > 1) that the piece adds something to
+    #: Whether the ids of its tokens show that it has the whole answer so far, or only what is new; None where
+    #: they do not.
     repeats: bool | None = None
 
     @property

@@ -59,7 +59,6 @@ class Connection:
     Attributes:
         heard_ns: When the last bytes of the response arrived, within its body the last that belong to it; 0
             before the first.
-        on_body: Takes a piece of the body from httptools; what is parsed together is passed on together.
         stale: Whether the server may have closed it before it read the last request: no response came.
         unasked: Whether a response came that no request had asked for.
     """
@@ -84,6 +83,7 @@ class Connection:
         self._begun_ns = 0
         self._pieces: list[bytes] = []
         self._moments: list[int] = []
+        #: Takes a piece of the body from httptools; what is parsed together is passed on together.
         self.on_body = self._pieces.append
         self._late = LateReads(SegmentCounter(sock, fresh=tls is None))
         self._begin()

@@ -42,23 +42,16 @@ _OURS: Final = frozenset(
 
 @dataclass(frozen=True)
 class Endpoint:
-    """A server's base URL, taken apart.
+    """A server's base URL, taken apart."""
 
-    Attributes:
-        scheme: `http` or `https`.
-        prefix: What stands before the operation in every path, e.g. `/v1`.
-        headers: Further headers; secrets live here and nowhere else.
-        query: The query of every request, e.g. `api-version=2024-02-01`; empty for none.
-    """
-
-    scheme: str
+    scheme: str  #: `http` or `https`
     host: str
     port: int
-    prefix: str
-    headers: Mapping[str, str] = field(repr=False)
+    prefix: str  #: what stands before the operation in every path, e.g. `/v1`.
+    headers: Mapping[str, str] = field(repr=False)  #: further headers; secrets live here and nowhere else
     verify: bool = True
     keep_alive: bool = True
-    query: str = ""
+    query: str = ""  #: the query of every request, e.g. `api-version=2024-02-01`; empty for none.
 
     @property
     def url(self) -> str:
@@ -211,18 +204,13 @@ def _check_header(name: str, value: str) -> None:
 
 
 class Request(NamedTuple):
-    """The content of one request.
-
-    Attributes:
-        body: JSON; empty for none.
-        traceparent: Travels as `traceparent`; empty for none.
-    """
+    """The content of one request."""
 
     method: str
     path: str
     request_id: str
-    body: bytes = b""
-    traceparent: str = ""
+    body: bytes = b""  #: JSON; empty for none
+    traceparent: str = ""  #: travels as `traceparent`; empty for none
 
     def resent(self) -> Request:
         """Return the request for sending again over another connection."""

@@ -30,22 +30,16 @@ _EXACT: Final[Mapping[int, Late]] = {}
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """The set-up of a request's connection.
-
-    Attributes:
-        dns_ms: Looking the host up; None when it was known.
-        connect_ms: The TCP handshake; None for a reused connection.
-        tls_ms: The TLS handshake; None without TLS and for a reused connection.
-        retried: The request had been sent before, on a kept connection that the server had closed by then.
-        unasked: How many connections were closed since the request before, because a response came on them
-            that no request had asked for.
-    """
+    """The set-up of a request's connection."""
 
     reused: bool
-    dns_ms: float | None = None
-    connect_ms: float | None = None
-    tls_ms: float | None = None
+    dns_ms: float | None = None  #: looking the host up; None when it was known
+    connect_ms: float | None = None  #: the TCP handshake; None for a reused connection
+    tls_ms: float | None = None  #: the TLS handshake; None without TLS and for a reused connection
+    #: The request had been sent before, on a kept connection that the server had closed by then.
     retried: bool = False
+    #: How many connections were closed since the request before, because a response came on them that no
+    #: request had asked for.
     unasked: int = 0
 
 
@@ -55,19 +49,6 @@ class Exchange:
     It calls in this order: `sent`, `head`, any number of `body` or `received`, then `ended` or `failed`;
     `failed` at any point, and a server may answer before it was `sent` everything. After the `failed` of a
     deadline may come what had been read before it.
-
-    Attributes:
-        failure: The failure's name, None for a response that came through whole.
-        sent_high_ns: By when the last byte was sent for sure, where that is later than `sent_ns` by more than
-            `SENDING_NS`: the process lost its CPU meanwhile. None where it is not.
-        first_byte_low_ns: When nothing of the response had arrived, where its first byte may have come before
-            `first_byte_ns`; None where it did not.
-        due_s: When its time is over, on the event loop's clock; None where the transport is to count it from
-            the moment at which it is asked.
-        deadline_ns: From when on nothing counts that arrives, once that moment is past; None before.
-        retry_after_s: How long the server asks to be left alone, from its answer on; None where it does not.
-        drop_connection: Closes the connection, which was kept for another request, unless one has it; None
-            where none was kept. For who finds out later that the answer was not whole: its rest may come.
     """
 
     def __init__(
@@ -81,16 +62,26 @@ class Exchange:
         self.setup: Setup | None = None
         self.response: Head | None = None
         self.sent_ns: int | None = None
+        #: By when the last byte was sent for sure, where that is later than `sent_ns` by more than
+        #: `SENDING_NS`: the process lost its CPU meanwhile. None where it is not.
         self.sent_high_ns: int | None = None
         self.first_byte_ns: int | None = None
+        #: When nothing of the response had arrived, where its first byte may have come before
+        #: `first_byte_ns`; None where it did not.
         self.first_byte_low_ns: int | None = None
         self.ended_ns: int | None = None
+        #: When its time is over, on the event loop's clock; None where the transport is to count it from the
+        #: moment at which it is asked.
         self.due_s: float | None = None
+        #: From when on nothing counts that arrives, once that moment is past; None before.
         self.deadline_ns: int | None = None
         self.framed = False
+        #: How long the server asks to be left alone, from its answer on; None where it does not.
         self.retry_after_s: float | None = None
+        #: Closes the connection, which was kept for another request, unless one has it; None where none was
+        #: kept. For who finds out later that the answer was not whole: its rest may come.
         self.drop_connection: Callable[[], None] | None = None
-        self.failure: str | None = None
+        self.failure: str | None = None  #: the failure's name, None for a response that came through whole
         self.message = ""
         self._ok = True
         self._latest_ns = 0

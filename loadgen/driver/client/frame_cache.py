@@ -66,30 +66,20 @@ _MOST_SHAPES: Final = 64
 
 
 class FramesAlike(NamedTuple):
-    """The shapes of frames that start alike, but for what belongs to their response.
+    """The shapes of frames that start alike, but for what belongs to their response."""
 
-    Attributes:
-        before: The start of a frame up to the response's id.
-        between: What stands between the id and the time.
-        templates: Of frames with a text: the head begins after the time.
-        deltas: What frames without a text mean, by what follows the time.
-    """
-
-    before: bytes
-    between: bytes
-    templates: list[Template]
-    deltas: dict[bytes, Delta]
+    before: bytes  #: the start of a frame up to the response's id
+    between: bytes  #: what stands between the id and the time
+    templates: list[Template]  #: of frames with a text: the head begins after the time
+    deltas: dict[bytes, Delta]  #: what frames without a text mean, by what follows the time
 
 
 class Shapes:
-    """The shapes of frames of one endpoint.
-
-    Attributes:
-        has_parts: Whether frames have new parts of a text, although the protocol has the whole text in each.
-    """
+    """The shapes of frames of one endpoint."""
 
     def __init__(self, codec: Codec) -> None:
         self.groups: list[FramesAlike] = []
+        #: Whether frames have new parts of a text, although the protocol has the whole text in each.
         self.has_parts = False
         self._codec = codec
         self._seen_once: set[object] = set()

@@ -20,18 +20,13 @@ _CACHE_SIZE: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The start of a response.
-
-    Attributes:
-        fields: The header fields as they came; see `header`.
-        encoding: How the body is compressed, be it for the way only; empty when it is not.
-    """
+    """The start of a response."""
 
     status: int
-    fields: tuple[tuple[bytes, bytes], ...]
+    fields: tuple[tuple[bytes, bytes], ...]  #: the header fields as they came; see `header`
     ok: bool
     event_stream: bool
-    encoding: str
+    encoding: str  #: how the body is compressed, be it for the way only; empty when it is not
     chunked: bool
     until_close: bool
     media_type: str = ""

@@ -40,11 +40,9 @@ class HttpTransport:
     connection ends without a byte of a response (`may_have_crossed`) is sent once more, on a new one, and the
     exchange's `setup` says so (RFC 9112, 9.3.1): generating an answer changes nothing on the server, so this
     holds for POST too. Nothing else is retried.
-
-    Attributes:
-        compiled: Whether plain connections are read in compiled code; TLS always is in Python.
     """
 
+    #: Whether plain connections are read in compiled code; TLS always is in Python.
     compiled: ClassVar[bool] = COMPILED
 
     def __init__(self, endpoint: Endpoint, timeouts: Timeouts) -> None:

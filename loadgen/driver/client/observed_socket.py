@@ -27,30 +27,21 @@ _buffer: Final = memoryview(bytearray(_READ_BYTES))
 
 
 class Passage(ABC):
-    """The passage of one request and response through a socket. Times are ns of CLOCK_MONOTONIC.
-
-    Attributes:
-        last: Whether what the socket's owner sends from now on ends with the last byte of the request.
-        sent: Whether the kernel has that byte.
-        head: Whether the head of the response is complete; set from outside.
-        bare_bytes: What was received up to the read that completed it; later on, as set from outside, what
-            was received since the last of the body.
-        begun_ns: When the first byte of the request was handed to the kernel; 0 before.
-        first_ns: Arrival of the first bytes of the response; 0 before.
-        heard_ns: Arrival of the last ones so far; 0 before.
-        broken: Why nothing more can be read; None after an orderly end too.
-    """
+    """The passage of one request and response through a socket. Times are ns of CLOCK_MONOTONIC."""
 
     def __init__(self) -> None:
+        #: Whether what the socket's owner sends from now on ends with the last byte of the request.
         self.last = False
-        self.sent = False
-        self.head = False
+        self.sent = False  #: whether the kernel has that byte
+        self.head = False  #: whether the head of the response is complete; set from outside
+        #: What was received up to the read that completed it; later on, as set from outside, what was
+        #: received since the last of the body.
         self.bare_bytes = 0
-        self.begun_ns = 0
+        self.begun_ns = 0  #: when the first byte of the request was handed to the kernel; 0 before
         self.is_reused = False
-        self.first_ns = 0
-        self.heard_ns = 0
-        self.broken: OSError | None = None
+        self.first_ns = 0  #: arrival of the first bytes of the response; 0 before
+        self.heard_ns = 0  #: arrival of the last ones so far; 0 before
+        self.broken: OSError | None = None  #: why nothing more can be read; None after an orderly end too
 
     @abstractmethod
     def on_sent(self, at_ns: int, by_ns: int) -> None:
@@ -62,18 +53,14 @@ class Passage(ABC):
 
 
 class ObservedSocket(StampingSocket):
-    """A TCP socket below an asyncio transport.
+    """A TCP socket below an asyncio transport."""
 
-    Attributes:
-        passage: Who is notified. What arrives between two requests, when none is set, ends the connection: it
-            could be taken for the answer to the next.
-        speaking_ns: When the first bytes were sent; 0 before.
-    """
-
+    #: Who is notified. What arrives between two requests, when none is set, ends the connection: it could be
+    #: taken for the answer to the next.
     passage: Passage | None = None
     used: bool = False
     connecting_ns: int = 0
-    speaking_ns: int = 0
+    speaking_ns: int = 0  #: when the first bytes were sent; 0 before
     counted: SegmentCounter | None = None
     count_unasked: Callable[[], object] = staticmethod(lambda: None)
 

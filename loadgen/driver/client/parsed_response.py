@@ -29,34 +29,28 @@ _STAMP_BYTES: Final = 40
 
 @dataclass(slots=True)
 class ParsedResponse:
-    """The content and the times of a response.
+    """The content and the times of a response."""
 
-    Attributes:
-        token_ns: Arrival of every chunk that carried something, ns of CLOCK_MONOTONIC.
-        silent_ns: Arrival of every silent chunk: one that names the content and has none. See `arrivals`.
-        first_chunk: How long the text of the first chunk that carried something is, in characters of each
-            category; of a part of a tool call its arguments count. None where nothing was streamed.
-        first_visible_ns: Arrival of the first content: no reasoning, no tool call; None without any.
-        token_low_ns: When chunks had not arrived that may be earlier than their stamps, by their place in
-            `token_ns`.
-        choices: How many choices it has: more than one where `n` asked for several.
-        other_chunks: How many chunks the further choices had; they are not part of the answer.
-    """
-
+    #: Arrival of every chunk that carried something, ns of CLOCK_MONOTONIC.
     token_ns: list[int] = field(default_factory=list)
+    #: Arrival of every silent chunk: one that names the content and has none. See `arrivals`.
     silent_ns: list[int] = field(default_factory=list)
+    #: When chunks had not arrived that may be earlier than their stamps, by their place in `token_ns`.
     token_low_ns: dict[int, int] = field(default_factory=dict)
     silent_low_ns: dict[int, int] = field(default_factory=dict)
+    #: Arrival of the first content: no reasoning, no tool call; None without any.
     first_visible_ns: int | None = None
     content: list[str] = field(default_factory=list)
     reasoning: list[str] = field(default_factory=list)
     finish_reason: str | None = None
     finish_ns: int | None = None
     usage: Usage = _UNTOLD
-    choices: int = 1
-    other_chunks: int = 0
+    choices: int = 1  #: how many choices it has: more than one where `n` asked for several
+    other_chunks: int = 0  #: how many chunks the further choices had; they are not part of the answer
     done: bool = False
     error: str | None = None
+    #: How long the text of the first chunk that carried something is, in characters of each category; of a
+    #: part of a tool call its arguments count. None where nothing was streamed.
     first_chunk: dict[str, int] | None = None
     _tool_calls: ToolCallParts | None = None
     _opened: bool = False

@@ -36,18 +36,13 @@ BODY: Final[Mapping[str, Any]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlainJson:
-    """A protocol that the user describes.
-
-    Attributes:
-        body: The request body, with placeholders (`PLACEHOLDERS`).
-        text_at: Where the text is in an answer (`loadgen.driver.client.server_json`).
-        tokens_at: Likewise the number of output tokens; None where servers do not say.
-    """
+    """A protocol that the user describes."""
 
     path: str = "/generate"
+    #: The request body, with placeholders (`PLACEHOLDERS`).
     body: Mapping[str, Any] = field(default_factory=lambda: BODY)
-    text_at: str = "text"
-    tokens_at: str | None = None
+    text_at: str = "text"  #: where the text is in an answer (`loadgen.driver.client.server_json`)
+    tokens_at: str | None = None  #: likewise the number of output tokens; None where servers do not say
     finish_at: str | None = None
 
     models: ClassVar[str | None] = None
@@ -202,14 +197,11 @@ def _texts(template: Any) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlainSSE(PlainJson):
-    """Any server that answers with events: the places apply to every event.
-
-    Attributes:
-        ids_at: Where an event has the ids of its tokens, of all so far or of the new ones; None without.
-    """
+    """Any server that answers with events: the places apply to every event."""
 
     body: Mapping[str, Any] = field(default_factory=lambda: {**BODY, "stream": True})
     cumulative: bool = False  # type: ignore[misc]  # one protocol of this kind never is, the other may be
+    #: Where an event has the ids of its tokens, of all so far or of the new ones; None without.
     ids_at: str | None = None
 
     def chunk(self, payload: Any) -> Delta:

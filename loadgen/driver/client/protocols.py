@@ -25,24 +25,19 @@ _DIALECTS: Final = "loadgen.mock_endpoint.scenarios.dialects"
 
 @dataclass(frozen=True, slots=True)
 class ProtocolEntry:
-    """A row of the table.
+    """A row of the table."""
 
-    Attributes:
-        codec: The module of its codec; `module:CLASS` if its options make the codec.
-        stream: Whether a response is a stream only if `--stream` asks for one, always, or never.
-        preset_of: The described protocol that it is, with these `options`; empty for others.
-        dialect: The module that writes its frames for the conformance scenarios; empty if there is none.
-    """
-
-    codec: str
+    codec: str  #: the module of its codec; `module:CLASS` if its options make the codec
     title: str
+    #: Whether a response is a stream only if `--stream` asks for one, always, or never.
     stream: Literal["optional", "always", "never"] = "optional"
     rooted: bool = False
     seed: bool = False
     ignore_eos: bool = False
     described: bool = False
-    preset_of: str = ""
+    preset_of: str = ""  #: the described protocol that it is, with these `options`; empty for others
     options: Mapping[str, Any] = field(default_factory=dict)
+    #: The module that writes its frames for the conformance scenarios; empty if there is none.
     dialect: str = ""
 
 

@@ -45,13 +45,10 @@ _WINDOW_NS: Final = 4_000_000
 
 
 class Ready:
-    """Calls back while a descriptor is readable, or writable if requested: a reader of the event loop.
+    """Calls back while a descriptor is readable, or writable if requested: a reader of the event loop."""
 
-    Attributes:
-        quiet_ns: What is being read now had not arrived at this moment, ns of CLOCK_MONOTONIC; 0 where that
-            is not known.
-    """
-
+    #: What is being read now had not arrived at this moment, ns of CLOCK_MONOTONIC; 0 where that is not
+    #: known.
     quiet_ns: int = 0
 
     def __init__(self) -> None:

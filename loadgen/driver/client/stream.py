@@ -48,7 +48,6 @@ class ResponseStream:
     Attributes:
         reader: What reads frames and bodies: the protocol, unless that is replaced by one that keeps more.
         last_ns: When the last piece arrived, 0 before the first.
-        deviations: What is not as the protocol has it, and was read nevertheless.
     """
 
     def __init__(
@@ -62,7 +61,7 @@ class ResponseStream:
         self._held = self._passed = 0
         self.streamed = self.awaits_token = False
         self.media_type = ""
-        self.deviations: set[str] = set()
+        self.deviations: set[str] = set()  #: what is not as the protocol has it, and was read nevertheless
         self._finder: FormatFinder | None = None
         self._sse: SSEDecoder | None = None
         self._template: Template | None = None

@@ -39,15 +39,10 @@ _OTHER_TEXT: Final = "\x01another text"
 
 
 class Template(NamedTuple):
-    """What the frames of a stream have in common.
+    """What the frames of a stream have in common."""
 
-    Attributes:
-        head: The bytes of a frame up to its text, the opening quote included.
-        tail: The bytes after the text, from the closing quote to the blank line.
-    """
-
-    head: bytes
-    tail: bytes
+    head: bytes  #: the bytes of a frame up to its text, the opening quote included
+    tail: bytes  #: the bytes after the text, from the closing quote to the blank line
     channel: Channel
 
     def read(self, frames: list[bytes]) -> tuple[int, list[str] | None]:

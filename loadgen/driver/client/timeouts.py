@@ -18,20 +18,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """How long each part of a request may take.
+    """How long each part of a request may take."""
 
-    Attributes:
-        timeout_s: From the request's issue to the end of its response, all attempts and waits included.
-        connect_timeout_s: For looking the host up and both handshakes together (`time_limit`).
-        first_byte_timeout_s: From the request's last byte to the response's first.
-        named: The option that sets `timeout_s`, for messages.
-    """
-
+    #: From the request's issue to the end of its response, all attempts and waits included.
     timeout_s: float = 600.0
-    connect_timeout_s: float = 10.0
-    first_byte_timeout_s: float | None = None
+    connect_timeout_s: float = 10.0  #: for looking the host up and both handshakes together (`time_limit`)
+    first_byte_timeout_s: float | None = None  #: from the request's last byte to the response's first
     idle_timeout_s: float | None = None
-    named: str = "--timeout"
+    named: str = "--timeout"  #: the option that sets `timeout_s`, for messages
 
     @property
     def too_late(self) -> str:

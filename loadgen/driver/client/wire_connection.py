@@ -80,38 +80,23 @@ _IDLE_READABLE: Final = End.IDLE_READABLE.value
 
 
 class ReceivedBatch(NamedTuple):
-    """What came on one connection since the batch before. Times are ns of CLOCK_MONOTONIC, 0 for none.
+    """What came on one connection since the batch before. Times are ns of CLOCK_MONOTONIC, 0 for none."""
 
-    Attributes:
-        number: Of the connection.
-        sent_ns: The last bytes of the request, which the kernel did not take at once, were sent after it.
-        sent_by_ns: And before this.
-        head: The head of the response as it came; None where it came before, or is not complete.
-        first_byte_ns: When the response began.
-        body: Pieces of the body, and when they arrived; None for no pieces.
-        end: An `End`.
-        at_ns: When the response ended, or the handshake.
-        error: The `errno` of a connection that was cut or refused, 0 for none; of malformed framing the
-            parser's state.
-        framed: Whether HTTP says that the response is complete, and not only the end of the connection.
-        reusable: Whether the connection can carry another request.
-        unasked: Whether a response came that no request had asked for.
-        stale: Whether the connection ended without a byte of a response.
-    """
-
-    number: int
-    sent_ns: int
-    sent_by_ns: int
-    head: bytes | None
-    first_byte_ns: int
-    body: Body | None
-    end: int
-    at_ns: int
+    number: int  #: of the connection
+    sent_ns: int  #: the last bytes of the request, which the kernel did not take at once, were sent after it
+    sent_by_ns: int  #: and before this
+    head: bytes | None  #: the head of the response as it came; None where it came before, or is not complete
+    first_byte_ns: int  #: when the response began
+    body: Body | None  #: pieces of the body, and when they arrived; None for no pieces
+    end: int  #: an `End`
+    at_ns: int  #: when the response ended, or the handshake
+    #: The `errno` of a connection that was cut or refused, 0 for none; of malformed framing the parser's
+    #: state.
     error: int
-    framed: bool
-    reusable: bool
-    unasked: bool
-    stale: bool
+    framed: bool  #: whether HTTP says that the response is complete, and not only the end of the connection
+    reusable: bool  #: whether the connection can carry another request
+    unasked: bool  #: whether a response came that no request had asked for
+    stale: bool  #: whether the connection ended without a byte of a response
 
 
 class WireLoop:

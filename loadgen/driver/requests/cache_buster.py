@@ -34,15 +34,10 @@ def _salted_message(message: Message, salt: str) -> dict[str, Any]:
 
 
 class TraceContext(NamedTuple):
-    """The trace of a request, and the span of one attempt.
+    """The trace of a request, and the span of one attempt."""
 
-    Attributes:
-        trace_id: 32 hexadecimal digits, the same for all attempts.
-        span_id: 16 hexadecimal digits.
-    """
-
-    trace_id: str
-    span_id: str
+    trace_id: str  #: 32 hexadecimal digits, the same for all attempts
+    span_id: str  #: 16 hexadecimal digits
 
     @classmethod
     def new(cls) -> Self:

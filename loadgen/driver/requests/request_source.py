@@ -18,24 +18,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RequestSource:
-    """The questions of a session, in addition to the plan.
+    """The questions of a session, in addition to the plan."""
 
-    Attributes:
-        samples: What can be asked; `Plan.order` says which request asks which.
-        conversations: Whether some have several turns; one that has not is a conversation all the same then.
-        weights: How often each is asked relative to the others, for the order that needs it.
-        offsets_ns: When each came, where it is a trace that is replayed. Never decreasing.
-        left: Of a run that is resumed, which measured requests have no result yet: their numbers among those,
-            from 0 on, ascending. None for a new run.
-        elapsed_ns: Of a trace that is resumed, for how long it has been replayed.
-    """
-
-    samples: Sequence[Sample]
+    samples: Sequence[Sample]  #: what can be asked; `Plan.order` says which request asks which
+    #: Whether some have several turns; one that has not is a conversation all the same then.
     conversations: bool = False
+    #: How often each is asked relative to the others, for the order that needs it.
     weights: Sequence[float] | None = None
+    #: When each came, where it is a trace that is replayed. Never decreasing.
     offsets_ns: Sequence[int] | None = None
+    #: Of a run that is resumed, which measured requests have no result yet: their numbers among those, from 0
+    #: on, ascending. None for a new run.
     left: Sequence[int] | None = None
-    elapsed_ns: int = 0
+    elapsed_ns: int = 0  #: of a trace that is resumed, for how long it has been replayed
 
     def number(self, phase: Phase, request: int) -> int:
         """The number in the session of a request of a phase."""

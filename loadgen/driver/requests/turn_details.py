@@ -21,13 +21,10 @@ _ERRORS: Final = range(400, 600)
 
 
 class LogprobsReader:
-    """A protocol that keeps an answer's log probabilities.
-
-    Attributes:
-        logprobs: The log probabilities, by the members of OpenAI's `logprobs`.
-    """
+    """A protocol that keeps an answer's log probabilities."""
 
     def __init__(self, codec: Codec) -> None:
+        #: The log probabilities, by the members of OpenAI's `logprobs`.
         self.logprobs: dict[str, list[Any]] = {}
         self._codec = codec
 

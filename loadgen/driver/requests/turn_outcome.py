@@ -22,22 +22,15 @@ class AnswerUse(Enum):
 
 
 class TurnOutcome(NamedTuple):
-    """How a turn ended.
+    """How a turn ended."""
 
-    Attributes:
-        failure: None for a success.
-        ttft_ms: From `sent` to the first token.
-        output_tokens: By the server's count, else chunks.
-        ended_ns: When the request ended, as the log has it.
-    """
-
-    failure: str | None
-    ttft_ms: float | None
-    output_tokens: int
+    failure: str | None  #: None for a success
+    ttft_ms: float | None  #: from `sent` to the first token
+    output_tokens: int  #: by the server's count, else chunks
     answer: Message | None = None
     finish_reason: str | None = None
     input_tokens: int | None = None
     message: str = ""
     rejection: Rejection | None = None
     details: AnswerDetails | None = None
-    ended_ns: int = 0
+    ended_ns: int = 0  #: when the request ended, as the log has it

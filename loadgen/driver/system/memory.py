@@ -82,14 +82,10 @@ def recovering() -> Iterator[None]:
 
 
 class GcPauses:
-    """Measures the collector's pauses; a context manager.
-
-    Attributes:
-        longest_ms: The longest since it was last set to 0.
-    """
+    """Measures the collector's pauses; a context manager."""
 
     def __init__(self) -> None:
-        self.longest_ms = 0.0
+        self.longest_ms = 0.0  #: the longest since it was last set to 0
         self._started_ns = 0
 
     def __enter__(self) -> Self:

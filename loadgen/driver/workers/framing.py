@@ -69,9 +69,6 @@ class Outbox:
     """Sends frames, and buffers the bytes beyond the socket's window.
 
     Nothing is raised when the other end is gone: the reader learns that.
-
-    Attributes:
-        events: How many events the waiting frames hold, the one that is sent in part included.
     """
 
     def __init__(
@@ -81,7 +78,7 @@ class Outbox:
         on_sent: Callable[[], None] | None = None,
     ) -> None:
         self.bytes = 0
-        self.events = 0
+        self.events = 0  #: how many events the waiting frames hold, the one that is sent in part included
         self._sock = sock
         self._loop = loop
         self._on_sent = on_sent
@@ -130,35 +127,27 @@ class Outbox:
 
 @dataclass(frozen=True, slots=True)
 class QueueBounds:
-    """How much may wait before issuing waits, and how long.
+    """How much may wait before issuing waits, and how long."""
 
-    Attributes:
-        recorder_events: Above this many events in the recorder's queue, the parent takes no more from
-            workers.
-        backlog_events: Above this many events that the parent has not taken, a worker issues nothing more.
-        responses_bytes: All responses in a worker that are open, or that the parent has not taken.
-        silence_s: A worker that says nothing for so long, although it should, is taken for dead and killed.
-    """
-
+    #: Above this many events in the recorder's queue, the parent takes no more from workers.
     recorder_events: int = 200_000
     recorder_bytes: int = 128 * 1024 * 1024
+    #: Above this many events that the parent has not taken, a worker issues nothing more.
     backlog_events: int = 100_000
     backlog_bytes: int = 64 * 1024 * 1024
+    #: All responses in a worker that are open, or that the parent has not taken.
     responses_bytes: int = MAX_TOGETHER_BYTES
+    #: A worker that says nothing for so long, although it should, is taken for dead and killed.
     silence_s: float = 30.0
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerConfig:
-    """All that a worker must know to begin with.
-
-    Attributes:
-        questions: What is asked; see `loadgen.driver.workers.packing`.
-    """
+    """All that a worker must know to begin with."""
 
     plan: Plan
     endpoints: tuple[Endpoint, ...]
-    questions: Packed
+    questions: Packed  #: what is asked; see `loadgen.driver.workers.packing`
     share: Shard
     connect_ahead: int = 0
     bounds: QueueBounds = QueueBounds()

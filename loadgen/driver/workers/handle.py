@@ -45,19 +45,15 @@ class WorkerListener(Protocol):
 
 
 class WorkerHandle:
-    """A worker, talked to in the running event loop.
-
-    Attributes:
-        issued: How many requests it has issued since this was last set to 0, as far as it has reported.
-        complete_until_ns: Each request that had ended in it by then has its end among the reported events.
-        answer: To what it was last asked; None when it is lost.
-    """
+    """A worker, talked to in the running event loop."""
 
     def __init__(self, number: int, process: WorkerProcess, listener: WorkerListener) -> None:
         self.number = number
         self.process = process
         self.open: set[str] = set()
+        #: How many requests it has issued since this was last set to 0, as far as it has reported.
         self.issued = 0
+        #: Each request that had ended in it by then has its end among the reported events.
         self.complete_until_ns = 0
         self.progress: dict[str, Any] | None = None
         self.crash_message: str | None = None
@@ -71,6 +67,7 @@ class WorkerHandle:
         self._line.settimeout(0)
         self._frames = FrameReader()
         self._outbox = Outbox(self._line, self._loop)
+        #: To what it was last asked; None when it is lost.
         self.answer: asyncio.Future[Any] = self._loop.create_future()
         self.listen()
 

@@ -61,13 +61,9 @@ _REMEDY_SILENT: Final = (
 
 
 class WorkerPool:
-    """A pool of worker processes; see `loadgen.driver.load_session.WorkerGroup`.
+    """A pool of worker processes; see `loadgen.driver.load_session.WorkerGroup`."""
 
-    Attributes:
-        lead_ns: Enough for a message to reach a process that has to be woken first.
-    """
-
-    lead_ns: Final = 2_000_000
+    lead_ns: Final = 2_000_000  #: enough for a message to reach a process that has to be woken first
 
     def __init__(
         self,
