@@ -28,13 +28,7 @@ _COMPANION_SUFFIXES: Final = ("-wal", "-shm", "-journal")
 
 
 def require_plain_files(path: Path) -> None:
-    """Check that a log and the files that SQLite keeps next to a log are regular files.
-
-    The log itself may be a link.
-
-    Raises:
-        NotALogError: One of them is a pipe, a device, a folder, or a link that leads away.
-    """
+    """Raise `NotALogError` unless a log, or what it links to, and the files next to it are regular files."""
     if not path.exists() and path.parent.is_dir() and path.name == _LOG_NAME:
         raise NotALogError(no_run_in(path.parent))
     if not path.is_file():
@@ -68,11 +62,7 @@ def require_own_files(path: Path) -> None:
 
 
 def require_no_companions(path: Path) -> None:
-    """Check that a new log finds no left-over files that SQLite would read as a part of the log.
-
-    Raises:
-        LogExistsError: There is something, whatever it is: a link, say, which would be written through.
-    """
+    """Raise `LogExistsError` if SQLite would read left-over files as a part of a new log."""
     for file in _companions(path):
         if os.path.lexists(file):
             kind = "a link" if file.is_symlink() else "a file"
@@ -98,12 +88,7 @@ def _runs_below(folder: Path) -> str:
 
 
 def require_plain_tables(connection: sqlite3.Connection, path: Path) -> None:
-    """Check that the log's tables are plain tables, without triggers or generated columns.
-
-    Raises:
-        NotALogError: There is a view or a virtual table instead, a generated column, or a trigger.
-        sqlite3.Error: The file is damaged.
-    """
+    """Raise `NotALogError` unless the log's tables are plain, without triggers or generated columns."""
     for kind, name, page in connection.execute("SELECT type, name, rootpage FROM sqlite_master"):
         if kind == "trigger":
             raise NotALogError(f"{path}: there is a trigger in it ({name!r}), and a log has none")
@@ -123,12 +108,9 @@ class Presence:
         self._seen: dict[Path, os.stat_result | None] = {log: None, self._wal: None}
 
     def require(self) -> None:
-        """Check the files again: every file seen before must still exist.
+        """Raise `LogGoneError` or `LogCutError` unless each file seen before is in place, and no shorter.
 
         To be called before a batch, which makes a file that was cut short long again, and after it.
-
-        Raises:
-            LogGoneError, LogCutError: One of the files is gone, is another one, or was cut short.
         """
         for path, before in self._seen.items():
             try:
@@ -142,7 +124,7 @@ class Presence:
             self._seen[path] = current
 
     def require_whole(self) -> None:
-        """Check the files again, including a truncation during the write of a batch."""
+        """Raise as `require`, also for a truncation during the write of a batch."""
         self.require()
         if self._seen[self._wal] is not None and has_hole(self._wal):
             raise LogCutError(f"{self._wal.name} was cut short while it was written to")

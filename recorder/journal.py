@@ -44,23 +44,14 @@ _PATIENCE_S: Final = 5.0
 
 
 def is_hot(log: Path) -> bool:
-    """Tell whether a log has a journal that must be rolled back before the log is read; nothing is written.
-
-    Raises:
-        NotALogError: The journal cannot be one of this log.
-        OSError: It cannot be read.
-    """
+    """Whether a log has a journal to roll back before it is read; raise `NotALogError` for a foreign one."""
     return _header(log) is not None
 
 
 def roll_back(log: Path) -> None:
-    """Let SQLite roll back a killed process's unfinished transaction, if the log has one.
+    """Let SQLite roll back a killed process's transaction; raise `NotALogError` for a foreign journal.
 
     While that process lives nothing is undone: it has the file locked.
-
-    Raises:
-        NotALogError: The journal cannot be one of this log, or is not one of this program's.
-        sqlite3.Error: It cannot be rolled back.
     """
     pages = _header(log)
     if pages is None:

@@ -31,12 +31,7 @@ _HELD_HERE: Final[list[tuple[int, int]]] = []
 
 
 class Hold:
-    """The lock on a run's folder, from construction until `release`.
-
-    Raises:
-        BeingWrittenError: Another writer holds the folder.
-        OSError: The folder does not exist, or it cannot be looked into.
-    """
+    """The lock on a run's folder until `release`; raises `BeingWrittenError` if another writer has it."""
 
     def __init__(self, folder: Path) -> None:
         self._identity: tuple[int, int] | None = None

@@ -37,11 +37,7 @@ class Appender:
         self._broken_by: Exception | None = None
 
     def open(self, make: Callable[[], Store]) -> None:
-        """Have the log made, or opened again.
-
-        Raises:
-            Exception: Whatever `make` raises.
-        """
+        """Have the log made, or opened again."""
         store = make()
         try:
             self._presence.require()

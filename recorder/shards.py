@@ -91,11 +91,7 @@ class ClockReading:
 
     @classmethod
     def of(cls, at_ns: int, data: Mapping[str, Any]) -> Self:
-        """The reading of an event.
-
-        Raises:
-            KeyError, TypeError, ValueError: The event is not one, or is damaged.
-        """
+        """The reading of an event, or a KeyError, TypeError or ValueError."""
         ns = {name: round(float(data[f"{name}_us"]) / _US_PER_NS) for name in _IN_US}
         return cls(str(data["node"]), at_ns, ns["offset"], ns["uncertainty"], ns["round_trip"])
 

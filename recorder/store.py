@@ -135,11 +135,7 @@ class Store:
         return store
 
     def append(self, rows: Sequence[schema.Row], beat: Heartbeat | None = None) -> None:
-        """Append rows in one transaction: on return all rows are committed.
-
-        Raises:
-            sqlite3.Error: The disk is full or the file is gone; none of the rows is in the log.
-        """
+        """Commit rows in one transaction, or none of them, with `sqlite3.Error`."""
         connection = self._connection
         connection.execute("BEGIN")
         try:
@@ -292,12 +288,7 @@ def log_path(run: Path) -> Path:
 
 
 def require_current(path: Path) -> None:
-    """Make sure that a file is a log that this version can continue with.
-
-    Raises:
-        NotALogError, NewerLogError: As for `verify`.
-        OldLogError: An earlier version wrote it.
-    """
+    """Make sure that this version can continue a log; raise as `verify`, or `OldLogError`."""
     version = verify(path)
     if version < schema.VERSION:
         raise OldLogError(

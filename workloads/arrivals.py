@@ -94,12 +94,7 @@ DEFAULT_ARRIVAL: Final = "poisson"
 
 
 def arrival_process(name: str) -> ArrivalProcess:
-    """The process of a name.
-
-    Raises:
-        ArrivalError: No process has this name.
-        PluginError: It is another package's, and cannot be used.
-    """
+    """The process of a name; raise `ArrivalError` for an unknown one, `PluginError` for an unusable one."""
     if name in ARRIVAL_PROCESSES:
         return ARRIVAL_PROCESSES[name]
     from workloads.registry import added, load

@@ -46,10 +46,7 @@ def is_task(name: str) -> bool:
 
 
 def canonical(text: str) -> str:
-    """A task in the user's spelling, with the canonical name: `mmlu_pro:shots=0` for `MMLU-Pro:shots=0`.
-
-    What names no benchmark stays as it is.
-    """
+    """A task with the canonical name, `mmlu_pro:shots=0` for `MMLU-Pro:shots=0`; others stay as they are."""
     name, colon, options = text.partition(":")
     return f"{task_name(name) or name}{colon}{options}"
 
@@ -68,12 +65,7 @@ def _names() -> Mapping[str, str]:
 
 
 def workload(name: str) -> Workload:
-    """A benchmark by name, with the scorers of plug-ins.
-
-    Raises:
-        TaskError: No benchmark has this name.
-        PluginError: It is a plug-in's, and cannot be used.
-    """
+    """A benchmark by name, with plug-ins' scorers; raise `TaskError`, or `PluginError` for a broken one."""
     canonical = task_name(name)
     if canonical is None:
         near = nearest(name, names())

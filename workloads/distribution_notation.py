@@ -55,11 +55,7 @@ _POSSIBLE_LENGTHS: Final = (
 
 
 def duration(spec: str) -> Sampler:
-    """Read a distribution of times, as a sampler of seconds, never negative.
-
-    Raises:
-        DistributionError: `spec` is not one, or its mean is too long; the message says what is possible.
-    """
+    """Read a distribution of times, as a sampler of seconds, never negative; or raise `DistributionError`."""
     draw = _parse(spec, _SHAPES, _seconds, _POSSIBLE_TIMES)
     if draw.mean > _MOST_S:
         raise DistributionError(f"{spec!r}: its mean is {draw.mean:g} s, and {_MOST_S:g} s are the most")

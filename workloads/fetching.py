@@ -195,10 +195,6 @@ def stored(folder: Path) -> CachedFiles | None:
 def keep(folder: Path, fetch: Callable[[Path], str | None]) -> CachedFiles:
     """Fetch files into the cache.
 
-    Args:
-        folder: Where they will be.
-        fetch: Writes the files to the folder that it is given; returns the commit that they are of.
-
     Raises:
         OSError: They cannot be written.
         Exception: What `fetch` raises; nothing is kept then.

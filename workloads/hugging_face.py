@@ -69,12 +69,7 @@ def load_hub(
     *,
     strict: bool = False,
 ) -> Dataset:
-    """Read the questions of a dataset.
-
-    Raises:
-        SourceError: `datasets` is not installed, or the dataset does not exist or cannot be fetched.
-        ColumnError, PromptError: See `workloads.prompts.load_prompts`.
-    """
+    """Read the questions of a dataset; raise `SourceError` if it cannot be fetched, or as `load_prompts`."""
     reference = parse(text)
     dataset, split = _one_split(reference, _load(reference))
     digest = sha256()

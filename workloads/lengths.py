@@ -43,11 +43,7 @@ class Lengths:
 
 
 def lengths(option: str, spec: str, limit: int = MOST_TOKENS) -> Lengths:
-    """Read a distribution of lengths up to `limit`, and check that the mean is reachable.
-
-    Raises:
-        WorkloadError: It is not one, its histogram cannot be read, or it cannot give its mean.
-    """
+    """Read a distribution of lengths up to `limit`; raise `WorkloadError` unless it can give its mean."""
     try:
         shape = length_shape(spec)
     except DistributionError as error:

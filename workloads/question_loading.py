@@ -230,13 +230,6 @@ def drawn(
     k-th is taken, from a random start. So of n drawn questions, a group that makes up a share p of all has
     n·p, rounded up or down. Only the seed, the name and the ids of the questions count, not their order.
 
-    Args:
-        questions: All of them; gone through once.
-        count: How many to draw; all where there are no more.
-        seed: Of the draw.
-        name: Of the benchmark, so that two of them with the same ids differ.
-        groups: The tags that tell groups apart; empty for one group.
-
     Returns:
         The places of the drawn questions, from 0; and how many questions there are.
     """

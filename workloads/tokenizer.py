@@ -25,12 +25,7 @@ _NOISY: Final = ("transformers", "huggingface_hub")
 
 
 def tokenizer(name: str) -> Any:
-    """Load a tokenizer.
-
-    Raises:
-        ExtraError: The packages of tokenizers are not installed.
-        SourceError: No tokenizer has this name, or it cannot be loaded.
-    """
+    """Load a tokenizer; raise `ExtraError` without the packages, `SourceError` for an unknown name."""
     try:
         return load_tokenizer(name)
     except (ExtraError, SourceError) as error:

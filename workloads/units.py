@@ -19,11 +19,7 @@ _UNITS: Final = {"ns": 1e-9, "us": 1e-6, "ms": 0.001, "s": 1.0, None: 1.0, "m": 
 
 
 def seconds(text: str) -> float:
-    """Read a duration, as in `60`, `90s`, `5m`, `1.5h` or `250ms`, in seconds, which may be negative.
-
-    Raises:
-        ValueError: It is not one, or not finite.
-    """
+    """Read a duration, as in `60`, `90s`, `5m`, `1.5h` or `250ms`, in seconds, or raise ValueError."""
     match = _DURATION.fullmatch(text.strip())
     if match is None or not math.isfinite(float(match[1])):
         raise ValueError(f"{text!r} is not a duration; write 60, 90s, 5m or 1.5h")

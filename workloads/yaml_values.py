@@ -74,12 +74,7 @@ class _Loader(yaml.SafeLoader):
 
 
 def parse_yaml(text: str) -> Any:
-    """Parse YAML.
-
-    Raises:
-        NotYAMLError: It is not YAML, nested too deeply, or has an alias, a key twice, a number that is too
-            long or a tag that no plain value has; with the line.
-    """
+    """Parse YAML of plain values, without aliases and doubled keys; raise `NotYAMLError` with the line."""
     try:
         return yaml.load(text, _Loader)  # noqa: S506 (a safe loader)
     except yaml.YAMLError as error:
@@ -97,14 +92,7 @@ def _not_yaml(error: yaml.YAMLError) -> NotYAMLError:
 
 
 def parse_with_lines(text: str) -> tuple[Any, dict[Place, int]]:
-    """Parse YAML with text keys only.
-
-    Returns:
-        The value, and the line of each part of it, counted from 1; a key's own line where it has one.
-
-    Raises:
-        NotYAMLError: As for `parse_yaml`, or a key is not text.
-    """
+    """Parse YAML with text keys only, and the line of each part, from 1; raise as `parse_yaml`."""
     lines: dict[Place, int] = {}
     try:
         root = yaml.compose(text, Loader=_Loader)

@@ -125,8 +125,7 @@ def _tokens(texts: Texts, count: TokenCount, message: int, less: int, fillers: i
 def _corrected(count: Callable[[int, int], int], wanted: int, missing: int) -> tuple[int, int]:
     """The correction of a text to exactly `wanted` tokens, given the missing tokens.
 
-    What is too short is filled up. Where that never comes out even, because a filler is not one token after
-    just this word, words are left out one by one until it does.
+    What is too short is filled up. Where a filler is not one token after just this word, words are left out.
     """
     less = max(0, -missing)
     for _ in range(_TRIES):

@@ -193,12 +193,7 @@ class Corpus:
 
 
 def read_corpus(path: Path) -> Corpus:
-    """Read a file of UTF-8 text.
-
-    Raises:
-        SourceError, MalformedError: The file cannot be read, is too large, or is not text.
-        PromptError: The text has no words.
-    """
+    """Read a file of UTF-8 text; raise `PromptError` for one without words, or as `read_stored`."""
     stored = read_stored(path)
     if len(stored) > MOST_BYTES:
         raise SourceError(f"{path}: more than {MOST_BYTES} bytes, which is too large; name a part of it")

@@ -122,12 +122,6 @@ SENTENCE_WORDS: Final = 10
 def synthetic_prompts(count: int, words: int = DEFAULT_WORDS, seed: int = 0, salt: int = 0) -> Dataset:
     """Make up questions: the start of a story, and the request to continue the story.
 
-    Args:
-        count: How many.
-        words: Length of each, in words; English has about 1.3 tokens a word.
-        seed: The same seed and salt make the same questions.
-        salt: Another salt makes other questions; the checksum leaves it out.
-
     Raises:
         PromptError: `count` or `words` is less than 1.
     """

@@ -59,10 +59,7 @@ class AiohttpTransport:
         self._session: aiohttp.ClientSession | None = None
 
     async def send(self, request: Request, exchange: Exchange) -> None:
-        """Send one request; return when the exchange is finished.
-
-        Cancelling closes the connection and leaves the exchange unfinished.
-        """
+        """Send one request; return when the exchange is finished, which a cancelled one never is."""
         due_s = exchange.due_s
         if due_s is None:
             due_s = asyncio.get_running_loop().time() + self._timeouts.timeout_s

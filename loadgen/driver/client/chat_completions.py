@@ -184,11 +184,7 @@ def token_counts(usage: Any) -> Usage | None:
 
 
 def first_choice(payload: Any) -> Mapping[str, Any] | None:
-    """The choice with index 0, which is the answer; None in a frame without it, such as the usage frame.
-
-    Raises:
-        MalformedResponseError: There are choices, but not in the protocol's shape.
-    """
+    """The choice with index 0, or None; raise `MalformedResponseError` for choices of another shape."""
     if not isinstance(payload, dict):
         raise MalformedResponseError("not a JSON object")
     choices = payload.get("choices")

@@ -115,10 +115,7 @@ class Connection:
             self._parse()
 
     def close(self) -> None:
-        """Close the connection at once, without a farewell over TLS.
-
-        The observer hears of what had been read, and no more.
-        """
+        """Close the connection at once, without a farewell over TLS; the observer has what had been read."""
         self.catch_up()
         self._observer = None
         self._parser = None

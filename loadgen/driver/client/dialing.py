@@ -65,11 +65,7 @@ class Dialer:
         self._hint = remark and f"; {remark}"
 
     async def dial(self, connect: Connect = loop_connect) -> Dialed:
-        """Open a connection; `connect` performs the TCP handshake.
-
-        Raises:
-            RequestFailedError: `dns`, `refused`, `tls`, `connect_timeout` or `client_limit`.
-        """
+        """Open a connection, or raise `dns`, `refused`, `tls`, `connect_timeout` or `client_limit`."""
         try:
             async with time_limit(self._timeouts.connect_timeout_s):
                 return await self._dial(connect)

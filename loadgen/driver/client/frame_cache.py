@@ -187,10 +187,7 @@ class ResponseShapes:
 
 
 def _common(received: bytes) -> tuple[bytes, bytes, bytes] | None:
-    """What a frame has in common with frames of other responses: around the id, and after the time.
-
-    None for a form that is not known.
-    """
+    """What a frame shares with frames of other responses, if anything: around the id, after the time."""
     start = _RESPONSE.match(received)
     return None if start is None else (start[1], start[2], received[start.end() :])
 
@@ -209,12 +206,9 @@ _IDLE_NAMES: Final = frozenset({b"ping", b"keepalive", b"keep-alive", b"heartbea
 
 
 def read_frame(codec: Codec, frame: Frame, deviations: MutableSet[str]) -> Delta | None:
-    """Read a frame; None for one that only keeps the connection alive.
+    """Read a frame, or raise `malformed_frame`; None for one that only keeps the connection alive.
 
     `deviations` takes what is not as protocol and JSON have it, and was read nevertheless.
-
-    Raises:
-        RequestFailedError: `malformed_frame`.
     """
     data, is_error = frame.data.strip(), frame.is_error
     if not is_error:

@@ -59,10 +59,7 @@ class HttpTransport:
         self._silence = SilenceTimeouts(timeouts, self._carriers.get, self._silent)
 
     async def send(self, request: Request, exchange: Exchange) -> None:
-        """Send one request; return when the exchange is finished.
-
-        Cancelling closes the connection and leaves the exchange unfinished.
-        """
+        """Send one request; return when the exchange is finished, which a cancelled one never is."""
         data = self.endpoint.http1(request)
         connection: AnyConnection | None = None
         self._deadlines.start(exchange, exchange.due_s)
@@ -95,10 +92,7 @@ class HttpTransport:
         return True
 
     async def open_ahead(self, connections: int) -> None:
-        """Open connections ahead of time, one for each of the next requests.
-
-        One that cannot be opened is not missed here: the request that needs it will say why.
-        """
+        """Open connections for the next requests; the request that lacks one will say why."""
         left = deque(range(connections))
 
         async def dial() -> None:

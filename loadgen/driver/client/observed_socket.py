@@ -110,11 +110,7 @@ class ObservedSocket(StampingSocket):
         return bytes(_buffer[:count])
 
     def receive(self, buffers: Sequence[Any], flags: int = 0) -> int:
-        """Read into buffers, and record the stamp; without data the last stamp stays.
-
-        Raises:
-            HeadTooLargeError: Enough was read without a head, or of what follows a body.
-        """
+        """Read into buffers, and record the stamp; raise `HeadTooLargeError` beyond the bound of a head."""
         passage, last_ns = self.passage, self.arrival_ns
         if passage is not None and passage.bare_bytes > MAX_HEAD_BYTES:
             what = "trailers" if passage.head else "headers"

@@ -70,10 +70,7 @@ class ParsedResponse:
 
     @property
     def silent_tokens(self) -> bool:
-        """Whether silent chunks are tokens, by the server's count.
-
-        It does where each chunk was one token, but perhaps for the one that ends the text.
-        """
+        """Whether silent chunks are tokens: each chunk but the last was one by the server's count."""
         if not self.silent_ns or (output_tokens := self.usage.generated_tokens) is None:
             return False
         return output_tokens - len(self.token_ns) - len(self.silent_ns) in (0, 1)

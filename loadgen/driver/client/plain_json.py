@@ -58,10 +58,9 @@ class PlainJson:
         return bearer(api_key)
 
     def request(self, sample: Sample, generation: Generation) -> dict[str, Any]:
-        """The request body for a sample; a system prompt without a place of its own precedes the prompt.
+        """The request body for a sample; raise `CannotAskError` without a place for a conversation or tools.
 
-        Raises:
-            CannotAskError: The body has no place for a conversation, or for tools.
+        A system prompt without a place of its own precedes the prompt.
         """
         require_texts(sample, "sse and json")
         places = placeholders(self.body)

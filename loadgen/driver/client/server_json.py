@@ -33,12 +33,9 @@ _LONGEST_INDEX: Final = 9
 
 
 def loads(data: bytes, deviations: MutableSet[str] | None = None) -> Any:
-    """Decode JSON; a half of a character is read as U+FFFD, as in decoded bytes, and NaN as Python has it.
+    """Decode JSON, or raise JSONDecodeError; half a character is U+FFFD, NaN is as Python has it.
 
     `deviations` takes what is not JSON, and was read nevertheless.
-
-    Raises:
-        orjson.JSONDecodeError: It is not JSON.
     """
     try:
         return orjson.loads(data)
