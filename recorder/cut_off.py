@@ -46,7 +46,7 @@ _INSERT: Final = (
 
 
 def end_cut_off(path: Path, *, error: str, message: str, reason: str) -> int:
-    """End a log at its last sign of life; leave an ended log unchanged. Return the number of open requests.
+    """End a log at the last sign of life, unless ended already; return the number of open requests.
 
     Raises:
         BeingWrittenError: A process writes it.

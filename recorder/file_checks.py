@@ -28,7 +28,7 @@ _COMPANION_SUFFIXES: Final = ("-wal", "-shm", "-journal")
 
 
 def require_plain_files(path: Path) -> None:
-    """Raise `NotALogError` unless a log, or what it links to, and the files next to it are regular files."""
+    """Raise `NotALogError` unless a log, which may be a link, and the files next to the log are regular."""
     if not path.exists() and path.parent.is_dir() and path.name == _LOG_NAME:
         raise NotALogError(no_run_in(path.parent))
     if not path.is_file():

@@ -44,7 +44,7 @@ _PATIENCE_S: Final = 5.0
 
 
 def is_hot(log: Path) -> bool:
-    """Whether a log has a journal to roll back before it is read; raise `NotALogError` for a foreign one."""
+    """Whether a log has a journal to roll back before reading; raise `NotALogError` for a foreign one."""
     return _header(log) is not None
 
 

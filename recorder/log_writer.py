@@ -87,7 +87,7 @@ class Appender:
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """The batch in progress, and the monotonic second of its start."""
+    """The batch in progress, and the monotonic second of the start."""
 
     events: int
     since_s: float

@@ -135,7 +135,7 @@ class Store:
         return store
 
     def append(self, rows: Sequence[schema.Row], beat: Heartbeat | None = None) -> None:
-        """Commit rows in one transaction, or none of them, with `sqlite3.Error`."""
+        """Commit rows in one transaction, or none, with `sqlite3.Error`."""
         connection = self._connection
         connection.execute("BEGIN")
         try:

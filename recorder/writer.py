@@ -341,7 +341,7 @@ class EventRecorder(Active):
         self._log.close()
 
     def _first(self) -> Item | None:
-        """Wait for the first event of a batch, and note its earliest possible arrival.
+        """Wait for the first event of a batch, and note the earliest possible arrival.
 
         Returns:
             None when a heartbeat is due, and nothing has come meanwhile.

@@ -46,7 +46,7 @@ def is_task(name: str) -> bool:
 
 
 def canonical(text: str) -> str:
-    """A task with the canonical name, `mmlu_pro:shots=0` for `MMLU-Pro:shots=0`; others stay as they are."""
+    """A task with the canonical name, `mmlu_pro:shots=0` for `MMLU-Pro:shots=0`; others stay."""
     name, colon, options = text.partition(":")
     return f"{task_name(name) or name}{colon}{options}"
 

@@ -67,7 +67,7 @@ def read_message(place: str, message: Mapping[str, Any]) -> Message:
 
 
 def read_tools(place: str, value: object) -> tuple[Mapping[str, Any], ...]:
-    """The callable tools: a list of objects, or its JSON, or null; raise `PromptError` for others."""
+    """The callable tools: a list of objects, or JSON of a list, or null; raise `PromptError` for others."""
     if isinstance(value, str) and value.strip():
         try:
             value = orjson.loads(value)

@@ -74,7 +74,7 @@ def question(index: int, conversation: Conversation, tools: tuple[Mapping[str, A
 
 
 def with_system(place: str, conversation: Conversation, system: str | None) -> Conversation:
-    """The conversation with the row's separate system prompt; raise `PromptError` if it has another one."""
+    """The conversation with the row's separate system prompt; raise `PromptError` if there are two."""
     if system is None:
         return conversation
     own = [message["content"] for message in conversation.opening if message["role"] == "system"]

@@ -69,7 +69,7 @@ def load_hub(
     *,
     strict: bool = False,
 ) -> Dataset:
-    """Read the questions of a dataset; raise `SourceError` if it cannot be fetched, or as `load_prompts`."""
+    """Read the questions of a dataset; raise `SourceError` where unavailable, or as `load_prompts`."""
     reference = parse(text)
     dataset, split = _one_split(reference, _load(reference))
     digest = sha256()
@@ -84,7 +84,7 @@ def load_hub(
 
 
 def save(reference: Reference, path: Path) -> str | None:
-    """Write the rows of a dataset to a Parquet file; return their commit, if known. Raises as `load_hub`."""
+    """Write the rows of a dataset to a Parquet file; return the commit, if known. Raises as `load_hub`."""
     from pyarrow import parquet
 
     dataset, split = _one_split(reference, _load(reference))

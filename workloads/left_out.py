@@ -30,7 +30,7 @@ class LeftOut:
         self.first.setdefault(reason, place.rpartition("/")[2])
 
     def add_error(self, error: WorkloadError, place: str) -> None:
-        """Count a row for the reason that an error about it gives, without its place and its remedy."""
+        """Count a row for the reason in an error, without place and remedy."""
         clause = str(error).removeprefix(place).partition(": ")[2].partition(";")[0]
         self.add(clause[:_LONGEST] or str(error)[:_LONGEST], place)
 

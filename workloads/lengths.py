@@ -43,7 +43,7 @@ class Lengths:
 
 
 def lengths(option: str, spec: str, limit: int = MOST_TOKENS) -> Lengths:
-    """Read a distribution of lengths up to `limit`; raise `WorkloadError` unless it can give its mean."""
+    """Read a distribution of lengths up to `limit`; raise `WorkloadError` where the mean is unreachable."""
     try:
         shape = length_shape(spec)
     except DistributionError as error:

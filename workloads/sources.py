@@ -189,7 +189,7 @@ def plain(path: Path, stored: bytes, most_bytes: int = MOST_BYTES) -> bytes:
 
 
 def decoded(path: Path, content: bytes) -> str:
-    """The text of a file; raise `MalformedError` if it is not UTF-8."""
+    """The text of a file; raise `MalformedError` unless UTF-8."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -186,7 +186,7 @@ def later(load: Load, by_s: float) -> Load:
 
 
 def load_record(load: Load) -> dict[str, Any]:
-    """The parameters for repeating a load, as the log keeps them; None for inapplicable ones."""
+    """The parameters for repeating a load, for the log; None for inapplicable ones."""
     record = {
         "kind": load.kind,
         "concurrency": load.concurrency if isinstance(load, Closed) else None,

@@ -37,7 +37,7 @@ class UnreadableError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What a page says of one thing."""
+    """The values of one thing on a page."""
 
     labels: Mapping[str, str]
     values: dict[str, float] = field(default_factory=dict)
@@ -85,7 +85,7 @@ def mentioned(text: str) -> str | None:
 def observed(
     text: str, naming: Naming, quantities: Sequence[SensorQuantity], *, whole: bool
 ) -> list[Observed]:
-    """What a page says, by what its labels name; raise `UnreadableError` for other formats."""
+    """The values on a page, by the thing that labels name; raise `UnreadableError` for other formats."""
     by_name = _samples(text, naming, tuple(quantities), whole=whole)
     things: dict[Labels, Observed] = {}
     for quantity in quantities:

@@ -72,7 +72,7 @@ def made_up_text(measure: Measure) -> CyclicText:
 
 
 def cyclic_text(text: str, measure: Measure, ending: str = "", stride: int = 1) -> CyclicText:
-    """Make a cyclic text of words; raise `PromptError` where it has none, or they have no tokens."""
+    """Make a cyclic text of words; raise `PromptError` without words or tokens."""
     text, cost = f" {text.strip()}", measure.costs()
     starts = array("Q", (match.start() for match in _PIECE.finditer(text)))
     starts.append(len(text))

@@ -38,7 +38,7 @@ class NumberedTexts:
 
 @dataclass(frozen=True, slots=True)
 class MadeSamples(Sequence[Sample]):
-    """Questions, each made at every access; all of them pickle small."""
+    """Questions, each made at every access; small when pickled."""
 
     texts: Texts
     #: Question i has the messages `firsts[i]` to `firsts[i + 1] - 1`: the first is the question, the others

@@ -79,7 +79,7 @@ def prompts_to_length(wanted: Wanted, count: TokenCount | None = None) -> Datase
 
 
 def source_text(corpus: Corpus | None, measure: Measure) -> CyclicText:
-    """The text to cut prompts from; raise `PromptError` where it cannot be cut to length, see `Measure`."""
+    """The text to cut prompts from; raise `PromptError` where no length is possible, see `Measure`."""
     return made_up_text(measure) if corpus is None else cyclic_text(corpus.text, measure)
 
 

@@ -35,7 +35,7 @@ _STEPS: Final = re.compile(r"[0-9]{1,9}")
 
 
 def profile(text: str) -> Profile:
-    """Read a rate; raise `ProfileError`, which says what is possible, for anything else."""
+    """Read a rate; raise `ProfileError`, with the possible forms, for anything else."""
     try:
         return _read(*text.strip().partition(":"))
     except ProfileError as error:

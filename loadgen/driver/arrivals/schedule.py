@@ -38,7 +38,7 @@ def along(positions: Iterable[float], profile: Profile) -> Iterator[int]:
 
 
 def replayed(offsets_ns: Sequence[int], speed: float, first: int = 0) -> Iterator[int]:
-    """The arrival times of a trace, `speed` times as fast, from the start of its request `first` on."""
+    """The arrival times of a trace, `speed` times as fast, from the request `first` on."""
     start_ns = offsets_ns[first] if first < len(offsets_ns) else 0
     return (round((offsets_ns[k] - start_ns) / speed) for k in range(first, len(offsets_ns)))
 

@@ -44,7 +44,7 @@ _CLOSE_S: Final = 1e-9
 
 
 def read_stages(path: Path) -> Stages:
-    """Read a file of stages; raise `StagesError`, which says what is wrong, and where."""
+    """Read a file of stages; raise `StagesError`, with the fault and the place."""
     entries = _listed(path)
     if not entries:
         raise StagesError(f"{path} has no stages: give at least one, with a duration and a rate")

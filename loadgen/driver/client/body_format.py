@@ -135,7 +135,7 @@ _LOOKED_AT: Final = 16 * 1024
 
 
 def page_title(body: bytes) -> str | None:
-    """The title of a web page, else its first heading, else empty; None for a body that is not one."""
+    """The title of a web page, else the first heading, else empty; None for another body."""
     start = body[:_LOOKED_AT]
     if not _BEGINS.match(start):
         return None

@@ -161,7 +161,7 @@ def request_body(sample: Sample, generation: Generation, **question: Any) -> dic
 
 
 def read_usage(payload: Mapping[str, Any], choice: Mapping[str, Any] | None = None) -> Usage | None:
-    """Read the token counts of a frame, from any of the known places: Groq and Moonshot have their own."""
+    """Read the token counts of a frame, from any of the known places: Groq and Moonshot have special ones."""
     usage = payload.get("usage")
     if not usage and "x_groq" in payload:
         usage = _GROQ.find(payload)

@@ -115,7 +115,7 @@ class Connection:
             self._parse()
 
     def close(self) -> None:
-        """Close the connection at once, without a farewell over TLS; the observer has what had been read."""
+        """Close the connection at once, without a farewell over TLS; the observer has all read data."""
         self.catch_up()
         self._observer = None
         self._parser = None

@@ -1,4 +1,4 @@
-"""What earlier responses of an endpoint have shown of its frames: those of a known shape are not parsed.
+"""The known shapes of an endpoint's frames, from earlier responses: such frames are not parsed.
 
 The frames of two responses differ in the response's `id` and in the time at which it was `created`, and
 otherwise mostly in their texts alone. So a template that was learnt from one response holds for the next, and
@@ -66,7 +66,7 @@ _MOST_SHAPES: Final = 64
 
 
 class FramesAlike(NamedTuple):
-    """The shapes of frames that start alike, but for what belongs to their response."""
+    """The shapes of frames that start alike, except for the parts of one response."""
 
     before: bytes  #: the start of a frame up to the response's id
     between: bytes  #: what stands between the id and the time
@@ -87,7 +87,7 @@ class Shapes:
     def read(
         self, frames: list[bytes], moments: list[int], late: dict[int, Late], first: int, limit: int
     ) -> list[KnownFrames]:
-        """What up to `limit` frames mean, from the `first` up to one of another shape, or the end.
+        """The meaning of up to `limit` frames, from the `first` up to one of another shape, or the end.
 
         Frames that follow each other and have texts only are one item, each other frame is one. Without
         compiled code the list is empty.
@@ -118,7 +118,7 @@ class Shapes:
             self._alike_or_new(before, between).templates.append(own)
 
     def note_delta(self, received: bytes, payload: bytes, delta: Delta) -> None:
-        """Keep what a frame without a text means, if it is of a form that other responses can have."""
+        """Keep the meaning of a frame without a text, if other responses can have such a frame."""
         # An end is looked at each time: nothing is read after it.
         if len(received) > _LONGEST or delta.error is not None or delta.done:
             return
@@ -143,7 +143,7 @@ class Shapes:
         return alike
 
     def _has_seen(self, key: object) -> bool:
-        """Whether a shape was seen before; from now on it was."""
+        """Whether a shape was seen before; note the shape."""
         if key in self._seen_once:
             return True
         if len(self._seen_once) >= _MOST_SHAPES:
@@ -173,7 +173,7 @@ class ResponseShapes:
         return received.startswith(self._prefix)
 
     def find(self, received: bytes) -> Delta | Template | None:
-        """What a frame of it means that has been seen before, or the template that it looks like."""
+        """The known meaning of a frame of the response, or the template that the frame looks like."""
         rest = received[len(self._prefix) :]
         if (delta := self._alike.deltas.get(rest)) is not None:
             return delta
@@ -187,7 +187,7 @@ class ResponseShapes:
 
 
 def _common(received: bytes) -> tuple[bytes, bytes, bytes] | None:
-    """What a frame shares with frames of other responses, if anything: around the id, after the time."""
+    """The bytes that a frame shares with frames of other responses, if any: around the id, after the time."""
     start = _RESPONSE.match(received)
     return None if start is None else (start[1], start[2], received[start.end() :])
 

@@ -32,7 +32,7 @@ class Head:
     media_type: str = ""
 
     def header(self, name: str) -> str | None:
-        """The value of a header by its name in lower case; of a repeated one the last, None without one."""
+        """The value of a header by name, in lower case; of a repeated one the last, None without one."""
         wanted = name.encode()
         values = (value for field, value in reversed(self.fields) if field.lower() == wanted)
         return next((value.decode("latin-1") for value in values), None)

@@ -174,7 +174,7 @@ _FETCHED: Final = ("http://", "https://")
 
 
 def turns(chat: Sequence[Message]) -> tuple[str | None, list[dict[str, Any]]]:
-    """The system prompt, if any, and the messages; raise `CannotAskError` for what has no place."""
+    """The system prompt, if any, and the messages; raise `CannotAskError` for parts without a place."""
     system = [_text(message) for message in takewhile(_is_system, chat)]
     messages: list[dict[str, Any]] = []
     for message in chat[len(system) :]:
@@ -193,7 +193,7 @@ def turns(chat: Sequence[Message]) -> tuple[str | None, list[dict[str, Any]]]:
 
 
 def tools(offered: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The tools in the protocol's form; raise `CannotAskError` for what is not a function."""
+    """The tools in the protocol's form; raise `CannotAskError` for other tools than functions."""
     functions = [function_of(tool, "messages") for tool in offered]
     return [
         {

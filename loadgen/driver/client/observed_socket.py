@@ -1,4 +1,4 @@
-"""A socket that records its traffic, for a client library without such records.
+"""A socket that records the traffic, for a client library without such records.
 
 Whatever a library does above, its bytes leave and arrive here: so here is where it shows when the last of a
 request went to the kernel, when the first of the response came, and why a connection broke.

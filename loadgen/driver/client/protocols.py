@@ -117,7 +117,7 @@ def protocol_names() -> list[str]:
 
 
 def protocol_entry(name: str) -> ProtocolEntry:
-    """The row of a protocol; of a plug-in's protocol, one with the facts that its codec has.
+    """The row of a protocol; of a plug-in's protocol, one with the facts of the codec.
 
     Raises:
         UnknownProtocolError: No protocol has this name.

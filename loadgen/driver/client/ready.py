@@ -138,11 +138,11 @@ class EpollReady(Ready):
         self._go_on_soon()
 
     def left_unread(self) -> None:
-        """Learn that a connection has more to read than it took."""
+        """Note that a connection has more to read."""
         self._is_left = True
 
     async def caught_up(self) -> int | None:
-        """Have everything read that has arrived, and done what was put off."""
+        """Read all received data, and run deferred work."""
         self._loop.call_soon(self._read)
         await asyncio.sleep(0)
         until_ns, done = self.quiet_ns, self._loop.create_future()
@@ -156,7 +156,7 @@ class EpollReady(Ready):
         return until_ns
 
     def close(self) -> None:
-        """Close the epoll; a connection that is closed later finds itself forgotten."""
+        """Close the epoll; connections closed later are forgotten already."""
         self._later.clear()
         self._readers.clear()
         self._loop.remove_reader(self._epoll.fileno())
@@ -191,7 +191,7 @@ class EpollReady(Ready):
             self._timer.set(now_ns if self._crowded else now_ns + REST_NS)
 
     def _read(self) -> int:
-        """Let everybody read who is ready; return the time."""
+        """Read all ready connections; return the time."""
         readers = self._readers
         asked_ns = time.monotonic_ns()
         self._is_left = False
@@ -214,7 +214,7 @@ class EpollReady(Ready):
             self._loop.call_soon(self._go_on)
 
     def _go_on(self) -> None:
-        """Do what was put off, for a while."""
+        """Run deferred work, for a while."""
         self._goes_on = False
         # While others wait to be read, as little as keeps it going.
         until_ns = time.monotonic_ns() + (0 if self._crowded else WORK_NS)

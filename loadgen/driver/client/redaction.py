@@ -51,7 +51,7 @@ def secrets_of(headers: Mapping[str, str]) -> set[str]:
 
 
 def pattern_of(secrets: Iterable[str]) -> re.Pattern[str]:
-    """What finds the secrets, in each of their forms; the longer of two that begin alike goes first."""
+    """The pattern of secrets in all forms; the longer of two that begin alike goes first."""
     longest_first = sorted(
         (secret for secret in set(secrets) if len(secret) >= SHORTEST), key=len, reverse=True
     )
@@ -77,14 +77,14 @@ def without_a_part(text: str, secrets: Iterable[str]) -> str:
 
 
 def _forms(secret: str) -> Iterator[str]:
-    """Patterns of a secret: letter by letter, each as it is or escaped; and in base64."""
+    """Patterns of a secret: letter by letter, plain or escaped; and in base64."""
     yield "".join(map(_letter, secret))
     for encode in (b64encode, urlsafe_b64encode):
         yield re.escape(encode(secret.encode()).decode().rstrip("="))
 
 
 def _letter(char: str) -> str:
-    """A character, as it is or (letters and digits are never escaped) as a URL, JSON or HTML has it."""
+    """A character, plain or, unless a letter or digit, as escaped in a URL, JSON or HTML."""
     plain = re.escape(char)
     if char.isalnum():
         return plain
@@ -104,7 +104,7 @@ def _name_and_password(credentials: str) -> set[str]:
 
 
 def hidden(value: Any, hide: Callable[[str], str]) -> Any:
-    """The same value with every text in it passed through `hide`; the names of members that we know stay."""
+    """A value with every text passed through `hide`; known names of members stay."""
     if isinstance(value, str):
         return hide(value)
     if isinstance(value, dict):

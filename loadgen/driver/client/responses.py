@@ -75,7 +75,7 @@ def request(sample: Sample, generation: Generation) -> dict[str, Any]:
 
 
 def asked(sample: Sample) -> dict[str, Any]:
-    """The sample's texts as the log keeps them."""
+    """The sample's texts for the log."""
     return logged_messages(sample)
 
 
@@ -130,7 +130,7 @@ def _begun(payload: Mapping[str, Any]) -> Delta:
 
 
 def _call(item: Mapping[str, Any], index: int | None) -> dict[str, Any]:
-    """A call as chat completions have it, so that the log has one form of them."""
+    """A call in the form of chat completions, the only form in the log."""
     function = {"name": text(item.get("name")), "arguments": text(item.get(_CALLS[type_of(item)]))}
     called = text(item.get("call_id")) or text(item.get("id"))
     return {"index": index, "id": called, "type": "function", "function": function}
@@ -143,12 +143,12 @@ def _arguments(payload: Mapping[str, Any]) -> Delta:
 
 
 def _index(payload: Mapping[str, Any]) -> int | None:
-    """Which item it is about."""
+    """The index of the item that an event is about."""
     return count(payload, "output_index")
 
 
 def _end(response: Mapping[str, Any], status: str) -> Delta:
-    """How a response ended, and what it took."""
+    """The end of a response, and the token counts."""
     if status not in _FAILED:
         status = text(response.get("status")) or status
     details = members(response.get("incomplete_details") or {}, "`incomplete_details`")
@@ -160,12 +160,12 @@ def _end(response: Mapping[str, Any], status: str) -> Delta:
 
 
 def items(chat: Sequence[Message]) -> list[dict[str, Any]]:
-    """The messages as input items; raise `CannotAskError` for what has no place in the protocol."""
+    """The messages as input items; raise `CannotAskError` for parts without a place."""
     return [item for message in chat for item in _items(message)]
 
 
 def tools(offered: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The tools in the protocol's form; raise `CannotAskError` for what is not a function."""
+    """The tools in the protocol's form; raise `CannotAskError` for other tools than functions."""
     return [{"type": "function", **function_of(tool, "responses")} for tool in offered]
 
 

@@ -33,7 +33,7 @@ _LONGEST_INDEX: Final = 9
 
 
 def loads(data: bytes, deviations: MutableSet[str] | None = None) -> Any:
-    """Decode JSON, or raise JSONDecodeError; half a character is U+FFFD, NaN is as Python has it.
+    """Decode JSON, or raise JSONDecodeError; half a character is U+FFFD, NaN is Python's.
 
     `deviations` takes what is not JSON, and was read nevertheless.
     """
@@ -72,7 +72,7 @@ def event_type(payload: Any) -> str:
 
 
 def type_of(payload: Mapping[str, Any]) -> str:
-    """The `type` of an object, empty where it has none."""
+    """The `type` of an object, or an empty text."""
     kind = payload.get("type")
     return kind if isinstance(kind, str) else ""
 
@@ -96,7 +96,7 @@ def text(value: Any) -> str:
 
 
 def written(value: Any) -> str:
-    """A value as JSON, where a text belongs: what a tool is called with is an object for some servers."""
+    """A value as JSON, where a text belongs: some servers have the arguments of tools as objects."""
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     except RecursionError as error:
@@ -109,7 +109,7 @@ def count(counts: Any, key: str) -> int | None:
 
 
 def counted(value: Any) -> int | None:
-    """A count of tokens; None for what is not a count.
+    """A count of tokens; None for any other value.
 
     The log has also what cannot be true, for the report to refuse; orjson reads more than 64 bits as a float.
     """
@@ -125,7 +125,7 @@ class JsonPlace:
     steps: tuple[str, ...]
 
     def find(self, value: Any) -> Any:
-        """What is there; None where the place does not exist."""
+        """The value at the place; None where the place does not exist."""
         for step in self.steps:
             if isinstance(value, dict):
                 value = value.get(step)
@@ -138,7 +138,7 @@ class JsonPlace:
 
 @lru_cache(_CACHED_PLACES)
 def place(written: str) -> JsonPlace:
-    """Read a place, names and indexes with dots between; raise ValueError if one of them is empty."""
+    """Read a place, names and indexes with dots between; raise ValueError for an empty part."""
     steps = tuple(written.split("."))
     if not all(steps):
         raise ValueError(

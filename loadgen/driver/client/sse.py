@@ -17,19 +17,19 @@ _LONGEST_COMMENT: Final = 1024
 
 
 class Frame(NamedTuple):
-    """One complete event: its payload, and its name where the server gave one."""
+    """One complete event: the payload, and the name, if any."""
 
     data: bytes
     event: bytes = b""
 
     @property
     def is_error(self) -> bool:
-        """Whether its name says that it is an error."""
+        """Whether the name is that of an error."""
         return self.event.lower().endswith(_ERRORS)
 
 
 class SSEDecoder:
-    """Turns any split of the bytes of an event stream into the same frames."""
+    """Turns the bytes of an event stream, split anyhow, into frames."""
 
     def __init__(self) -> None:
         self._line = bytearray()
@@ -78,7 +78,7 @@ class SSEDecoder:
 
     @property
     def can_pass_over(self) -> bool:
-        """Whether a whole frame that comes next means the same whatever came before: it need not be fed."""
+        """Whether a whole frame that comes next is independent of the bytes before, and need not be fed."""
         return not (self._inside or self._line)
 
     def pass_over(self) -> None:

@@ -77,7 +77,7 @@ class ResponseStream:
         self._begun = self._cut = False
 
     def lacks_end(self, *, framed: bool) -> bool:
-        """Whether a stream lacks the finish reason of its protocol; `framed`: complete by HTTP.
+        """Whether a stream lacks a finish reason that the protocol has; `framed`: complete by HTTP.
 
         Some servers and gateways end a response in order, even with `[DONE]`, although its generation was
         cut. What is not such a stream is complete when HTTP says so, and one JSON text when it is one.
@@ -239,7 +239,7 @@ class ResponseStream:
             self._allowance.take(more, self._held)
 
     def forget(self) -> None:
-        """Drop everything received and decoded: the log has all of it."""
+        """Drop everything received and decoded, which is in the log."""
         self._pieces, self._moments, self._late, self._decoded = [], [], {}, 0
         self.answer = ParsedResponse()
 
@@ -266,7 +266,7 @@ class ResponseStream:
                 self.awaits_token = not self.answer.token_ns
 
     def _read_known(self, sse: SSEDecoder) -> bool:
-        """Take the next frames if of known shapes; whether they were."""
+        """Take the next frames if of known shapes; return whether any were."""
         if self._shapes is None or not sse.can_pass_over or self.answer.done:
             return False
         first = self._decoded
@@ -311,7 +311,7 @@ class ResponseStream:
             self._lessons = LESSONS
 
     def _since(self, first: int, count: int) -> dict[int, int]:
-        """The pieces, by place, that may precede their stamps."""
+        """The lower bounds of late pieces, by place."""
         late = ((place, self._late.get(first + place)) for place in range(count))
         return {place: bound.since_ns for place, bound in late if bound is not None and bound.whole}
 
@@ -367,7 +367,7 @@ class ResponseStream:
                 self._shapes.note_template(self._template)
 
     def _take(self, frame: Frame, at_ns: int, since_ns: int | None = None) -> Delta | None:
-        """Take a frame, unless it comes after the end; return its meaning, if it has one."""
+        """Take a frame, unless after the end; return the meaning, if any."""
         delta = None if self.answer.done else read_frame(self.reader, frame, self.deviations)
         if delta is None:
             return None

@@ -39,14 +39,14 @@ _OTHER_TEXT: Final = "\x01another text"
 
 
 class Template(NamedTuple):
-    """What the frames of a stream have in common."""
+    """The common bytes of the frames of a stream."""
 
     head: bytes  #: the bytes of a frame up to its text, the opening quote included
     tail: bytes  #: the bytes after the text, from the closing quote to the blank line
     channel: Channel
 
     def read(self, frames: list[bytes]) -> tuple[int, list[str] | None]:
-        """Read the first frames up to one that has not both ends; return their number and their texts.
+        """Read the first frames up to one that lacks an end; return the number and the texts.
 
         The texts are None when one of them is empty, or more than one text.
         """
@@ -57,7 +57,7 @@ class Template(NamedTuple):
         return count, None if joined is None else _texts(joined, count)
 
     def insides(self, frames: Sequence[bytes]) -> Sequence[bytes]:
-        """What stands between the two ends, of the first frames up to one that has not both of them."""
+        """The bytes between the two ends, of the first frames up to one that lacks an end."""
         count = len(frames) if self.fits(frames[0]) else 0
         while count and not self.fits(frames[count - 1]):
             count -= 1
@@ -77,7 +77,7 @@ class Template(NamedTuple):
         return long_enough and frame.startswith(self.head) and frame.endswith(self.tail)
 
     def delta(self, frame: bytes) -> Delta | None:
-        """What a frame means that has both ends; None when there is not one text between them."""
+        """The meaning of a frame with both ends; None without a single text between."""
         _, texts = self.read([frame])
         return None if texts is None else _ONLY[self.channel](texts[0])
 
@@ -91,7 +91,7 @@ class Template(NamedTuple):
 
 
 def _texts(joined: bytes, count: int) -> list[str] | None:
-    """The texts of a JSON array; None when it has another number of them, or one that is empty."""
+    """The texts of a JSON array; None for another number of texts, or an empty one."""
     try:
         texts: list[str] = orjson.loads(joined)
     except orjson.JSONDecodeError:
@@ -120,7 +120,7 @@ def learn(codec: Codec, received: bytes, payload: bytes, delta: Delta) -> Templa
 
 
 def _only_channel(delta: Delta) -> Channel | None:
-    """The one thing that a frame has, if it is a text."""
+    """The only content of a frame, if a text."""
     for channel, only in _ONLY.items():
         text = getattr(delta, channel)
         if text and delta == only(text):

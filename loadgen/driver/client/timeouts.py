@@ -29,23 +29,23 @@ class Timeouts:
 
     @property
     def too_late(self) -> str:
-        """What is said about a request whose time is over."""
+        """The message about a request without a response in time."""
         return f"no complete response within {self.timeout_s:g} s ({self.named})"
 
     def unconnected(self, where: str) -> str:
-        """What is said when there is no connection in time; `where`: to host and port."""
+        """The message about a connection that was not opened in time; `where`: to host and port."""
         return f"no connection to {where} within {self.connect_timeout_s:g} s (--connect-timeout)"
 
     def within(self, timeout_s: float) -> Timeouts:
-        """The same, but as a whole no more than this."""
+        """The timeouts with a smaller total."""
         return replace(self, timeout_s=min(timeout_s, self.timeout_s))
 
     def settings(self) -> Mapping[str, float | None]:
-        """The timeouts for the log, by the names that it has for them."""
+        """The timeouts for the log."""
         return {name: value for name, value in asdict(self).items() if name != "named"}
 
     def by_option(self) -> Mapping[str, float | None]:
-        """Each by the name of the option that sets it."""
+        """The timeouts by option."""
         return {
             f"--{name.removesuffix('_s').replace('_', '-')}": value for name, value in self.settings().items()
         }

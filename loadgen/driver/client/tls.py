@@ -43,7 +43,7 @@ class TLSLayer:
         self._begun = False
 
     def handshake(self, received: bytes = b"") -> tuple[bytes, bool]:
-        """Continue the handshake with what the server sent; empty: the connection's end.
+        """Continue the handshake with the server's bytes; empty: the connection's end.
 
         Returns what to send, and whether the handshake is complete; raises `ssl.SSLError` where it failed.
         """
@@ -60,12 +60,12 @@ class TLSLayer:
         return self._to_send.read(), complete
 
     def encrypt(self, data: bytes) -> bytes:
-        """What to send for these bytes."""
+        """Encrypt bytes for sending."""
         self._tls.write(data)
         return self._to_send.read()
 
     def decrypt(self, received: memoryview) -> tuple[list[bytes], ssl.SSLError | None]:
-        """Take received bytes; return the plaintext, and what ends the connection after it.
+        """Decrypt received bytes; return the plaintext, and the end of the connection, if any.
 
         An `SSLZeroReturnError` is the server's farewell, any other error is its alert or no TLS at all.
         """
@@ -81,7 +81,7 @@ class TLSLayer:
         return pieces, ssl.SSLZeroReturnError()
 
     def reply(self) -> bytes:
-        """What TLS itself wants to send, for instance to agree on new keys; mostly nothing."""
+        """The bytes that TLS itself has to send, for instance to agree on new keys; mostly none."""
         return self._to_send.read()
 
 

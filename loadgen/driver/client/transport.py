@@ -1,4 +1,4 @@
-"""What carries a request to the endpoint and its response back: the contract that every transport keeps."""
+"""The contract of transports, which carry requests and responses, and the table of transports."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Transport(Protocol):
-    """Who carries requests to one endpoint."""
+    """Carries requests to one endpoint."""
 
     endpoint: Endpoint
 
@@ -25,13 +25,13 @@ class Transport(Protocol):
         """
 
     async def caught_up(self) -> int | None:
-        """Pass on what has arrived; return the moment up to which all had, ns of CLOCK_MONOTONIC.
+        """Pass on all received data; return the moment up to which none is missing, ns of CLOCK_MONOTONIC.
 
         None where this transport cannot tell.
         """
 
     async def close(self) -> None:
-        """Close what is open."""
+        """Close all connections."""
 
 
 TRANSPORTS: Final = {

@@ -59,7 +59,7 @@ _FAULTS: Final = (
 
 
 class End(IntEnum):
-    """What a batch says of the end of a response; the numbers are those of `_wire.c`."""
+    """The end of a response in a batch; the numbers are those of `_wire.c`."""
 
     OPEN = 0
     ENDED = 1
@@ -80,7 +80,7 @@ _IDLE_READABLE: Final = End.IDLE_READABLE.value
 
 
 class ReceivedBatch(NamedTuple):
-    """What came on one connection since the batch before. Times are ns of CLOCK_MONOTONIC, 0 for none."""
+    """The data of one connection since the batch before. Times are ns of CLOCK_MONOTONIC, 0 for none."""
 
     number: int  #: of the connection
     sent_ns: int  #: the last bytes of the request, which the kernel did not take at once, were sent after it
@@ -100,7 +100,7 @@ class ReceivedBatch(NamedTuple):
 
 
 class WireLoop:
-    """The thread, inside the event loop: it hands batches to their connections."""
+    """The thread's side in the event loop: hands batches to connections."""
 
     def __init__(self) -> None:
         from loadgen.driver.client._wire import Wire
@@ -139,7 +139,7 @@ class WireLoop:
         self.wire.forget(number)
 
     async def caught_up(self) -> int | None:
-        """Pass on what has arrived; return the moment up to which all had, ns of CLOCK_MONOTONIC."""
+        """Pass on all received data; return the moment up to which none is missing, ns of CLOCK_MONOTONIC."""
         until_ns = self.wire.catch_up()
         while self._deliver():  # noqa: ASYNC110 (it takes few turns)
             await asyncio.sleep(0)
@@ -160,7 +160,7 @@ class WireLoop:
 
 
 class _Handshake:
-    """A socket that is being connected; `over`: when it was connected, ns of CLOCK_MONOTONIC."""
+    """A socket that is being connected; `over`: when connected, ns of CLOCK_MONOTONIC."""
 
     __slots__ = ("over",)
 
@@ -168,7 +168,7 @@ class _Handshake:
         self.over: asyncio.Future[int] = loop.create_future()
 
     def take(self, fields: tuple[Any, ...]) -> None:
-        """Take a batch, whose fields are those of `ReceivedBatch`."""
+        """Take the fields of a `ReceivedBatch`."""
         batch = ReceivedBatch(*fields)
         if self.over.done():
             return
@@ -219,7 +219,7 @@ class WireConnection:
             self.catch_up()
 
     def read_on(self) -> None:
-        """Read and parse what lies in the socket, without waiting for a turn."""
+        """Read and parse the socket's data, without waiting for a turn."""
         self._take(_READS)
 
     def catch_up(self) -> None:
@@ -227,7 +227,7 @@ class WireConnection:
         self._take(0)
 
     def close(self) -> None:
-        """Close the connection at once; the observer hears of what had been read, and no more."""
+        """Close the connection at once; the observer has all read data."""
         if self._number is None:
             return
         if self._observer is not None:
@@ -235,7 +235,7 @@ class WireConnection:
         self._forget()
 
     def close_if_idle(self) -> None:
-        """Close the connection, unless a request has it."""
+        """Close the connection, unless in use."""
         if self._observer is None:
             self.close()
 
@@ -250,7 +250,7 @@ class WireConnection:
         return state != _QUIET
 
     def take(self, fields: tuple[Any, ...]) -> None:
-        """Take a batch, whose fields are those of `ReceivedBatch`."""
+        """Take the fields of a `ReceivedBatch`."""
         _, sent_ns, sent_by_ns, raw_head, first_byte_ns, body, end, at_ns, _, framed, reusable, *_ = fields
         observer = self._observer
         if observer is None:
@@ -276,7 +276,7 @@ class WireConnection:
             self._end(ReceivedBatch(*fields))
 
     def _be_calm(self) -> None:
-        """Have the rest of the response in larger batches: nothing in it is urgent."""
+        """Have the rest of the response in larger batches: nothing is urgent any more."""
         self._is_calm = True
         if self._number is not None:
             self._loop.wire.calm(self._number)

@@ -35,7 +35,7 @@ async def attempt_request(
     exchange: Exchange,
     decoding: MutableSet[Exchange] | None = None,
 ) -> RequestFailedError | None:
-    """Send a request, read the response, and judge it; return why the attempt failed, None for a success.
+    """Send a request, read and judge the response; return why the attempt failed, None for a success.
 
     `decoding` holds the exchange while its response, which is complete, is decoded slice by slice.
     """

@@ -64,7 +64,7 @@ class WorkerProcess:
 
 
 class WorkerLauncher:
-    """The worker processes of a session. A context manager that ends all of them."""
+    """The worker processes of a session. A context manager that ends all processes."""
 
     def __init__(self, transport: str = MEASURES_BEST) -> None:
         self.counter = SharedCounter()
