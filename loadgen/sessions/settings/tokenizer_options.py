@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any
 
 from loadgen.sessions.settings.option import Option
@@ -37,7 +38,12 @@ def counter(name: str | None) -> Callable[[str], int] | None:
         return None
     quick = getattr(tokenizer, "backend_tokenizer", None)
     if quick is None:  # written in Python
-        return lambda text: len(tokenizer.encode(text, add_special_tokens=False))
+        return partial(_tokens, tokenizer)
     quick.no_truncation()
     quick.no_padding()
-    return lambda text: len(quick.encode(text, add_special_tokens=False))
+    return partial(_tokens, quick)
+
+
+def _tokens(tokenizer: Any, text: str) -> int:
+    """The tokens of a text: a function of a module, so that workers can be sent it."""
+    return len(tokenizer.encode(text, add_special_tokens=False))

@@ -7,6 +7,8 @@ from functools import cache
 
 import pytest
 
+from loadgen.sessions.settings.concerns import fields_of
+from loadgen.sessions.settings.perf import PerfSettings
 from rulesets import catalog, linting, loading
 from rulesets.demands import Confidence
 from rulesets.evaluation import evaluate
@@ -32,6 +34,7 @@ def test_what_there_is() -> None:
     """Rounds of MLPerf, of endpoints and of the edge, a sweep, and two starters, old versions before new."""
     assert list(catalog.names()) == [
         "agentperf-like@2026.11",
+        "agentx-like@2026.11",
         "batch@1",
         "chat@1",
         "inferencemax-like@2026.08",
@@ -65,9 +68,9 @@ def test_every_rule_has_its_row_and_is_kept(name: str) -> None:
 
 
 def test_only_rules_of_others_are_locked() -> None:
-    """What MLPerf rules may only be tightened; starters and the sweep are to be changed."""
+    """What MLPerf and AgentX rule may only be tightened; others are to be changed."""
     assert {name for name in catalog.names() if book(name).locked} == {
-        name for name in catalog.names() if name.startswith("mlperf-")
+        name for name in catalog.names() if name.startswith(("mlperf-", "agentx-"))
     }
 
 
@@ -320,6 +323,22 @@ def test_the_tiers_of_agentperf(model: str, tier: int, seconds: int) -> None:
     assert (ttft.metric, ttft.stat, ttft.op, ttft.value, ttft.unit) == ("ttft", "p95", "<=", seconds, "s")
     assert (held.validity.min_duration_s, held.validity.streaming) == (600, "required")
     assert [audit.name for audit in held.audits] == ["salt"]
+
+
+@pytest.mark.parametrize(
+    ("scenario", "duration", "seed", "failed"), [("agentx", 3600, 42, 0.1), ("agentx-mvp", 1800, None, None)]
+)
+def test_agentx_locks_every_option(
+    scenario: str, duration: int, seed: int | None, failed: float | None
+) -> None:
+    """Those of the original have a value, those that change no request are free, all others the default."""
+    held = book("agentx-like").rulesets["*", scenario]
+    fixed = {"salt": True, "ignore_eos": True, "duration": duration} | ({"seed": seed} if seed else {})
+    assert held.locked
+    assert dict(held.options.set) == fixed
+    assert {"model", "concurrency", "trace"} <= set(held.options.free or ()) <= fields_of(PerfSettings).keys()
+    validity = held.validity
+    assert (validity.max_error_rate, validity.min_duration_s, validity.streaming) == (failed, 900, "required")
 
 
 @pytest.mark.parametrize(("name", "scenario"), [("chat", "chat"), ("batch", "batch")])
