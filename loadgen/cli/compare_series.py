@@ -26,12 +26,7 @@ if TYPE_CHECKING:
 
 
 def compare_series(settings: CompareSettings, compare: Callable[[CompareSettings], None]) -> NoReturn:
-    """Compare the points of series, each with the point of equal name in the first series.
-
-    Raises:
-        UsageError: There are more than two series, runs are among them, or no point is in both.
-        typer.Exit: With the most severe exit code of the comparisons.
-    """
+    """Compare the points of series, each with the point of equal name in the first series."""
     from loadgen.sessions.series_by_point import compare_points, points_of_series
 
     reference, *others = points_of_series(settings)

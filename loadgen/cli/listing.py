@@ -123,11 +123,7 @@ def listing(
 def _list_trace(
     name: str | None, agentic: str | None, form: str | None, history: str | None, *, json: bool
 ) -> None:
-    """Print what a trace is.
-
-    Raises:
-        UsageError: No trace is named.
-    """
+    """Print what a trace is."""
     from loadgen.sessions.errors import UsageError
     from workloads.registry import service
 

@@ -59,12 +59,7 @@ _MODULES: Final[Mapping[SeriesKind, str]] = {
 
 
 def resume_series(settings: ResumeSettings) -> None:
-    """Run the incomplete points of a series, and summarize the series.
-
-    Raises:
-        UsageError: The folder is not a series, or an option does not apply to it.
-        typer.Exit: With its exit code.
-    """
+    """Run the incomplete points of a series, and summarize the series."""
     folder = settings.run.parent if settings.run.name == SERIES else settings.run
     if settings.prompts is not None:
         raise UsageError("--prompts: a series may have several files of prompts; put them where they were")

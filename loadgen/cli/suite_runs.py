@@ -70,12 +70,7 @@ def _word(value: Any) -> str:
 
 
 def resume_suite(folder: Path, series: Series, settings: ResumeSettings) -> NoReturn:
-    """Resume a suite at the first incomplete run.
-
-    Raises:
-        UsageError: It cannot be resumed; nothing has been sent then.
-        typer.Exit: With the most severe exit code of the runs.
-    """
+    """Resume a suite at the first incomplete run."""
     require_resumable(folder, series, settings)
     terminal = Terminal(quiet=settings.quiet, live=not settings.no_live)
     conduct_suite(folder, series, settings.api_key, terminal, json=settings.json)
@@ -84,12 +79,7 @@ def resume_suite(folder: Path, series: Series, settings: ResumeSettings) -> NoRe
 def conduct_suite(
     folder: Path, series: Series, key: str | None, terminal: Terminal, *, json: bool, compact: bool = False
 ) -> NoReturn:
-    """Conduct the incomplete runs, and summarize all runs.
-
-    Raises:
-        UsageError: Another process runs them.
-        typer.Exit: With the most severe exit code of the runs.
-    """
+    """Conduct the incomplete runs, and summarize all runs."""
     ended = run_suite(folder, series, key, terminal)
     _tell(folder, series, ended, json=json, compact=compact)
     together = publish_series_verdicts(folder, ended.outcomes, quiet=json)

@@ -9,11 +9,7 @@ _stops: Final[list[bool]] = []
 
 
 def interrupt(number: int, _: object) -> None:
-    """The handler of a signal that interrupts.
-
-    Raises:
-        KeyboardInterrupt: Always.
-    """
+    """The handler of a signal that interrupts."""
     _came.append(number)
     raise KeyboardInterrupt
 
@@ -39,20 +35,12 @@ def forget_stops() -> None:
 
 
 def require_no_stop() -> None:
-    """Make sure that no session was asked to stop so far: nothing may follow one that was.
-
-    Raises:
-        KeyboardInterrupt: One was.
-    """
+    """Make sure that no session was asked to stop so far: nothing may follow one that was."""
     if _stops:
         raise KeyboardInterrupt
 
 
 def require_none() -> None:
-    """Make sure that no interrupt has come so far.
-
-    Raises:
-        KeyboardInterrupt: One has.
-    """
+    """Make sure that no interrupt has come so far."""
     if came():
         raise KeyboardInterrupt

@@ -20,12 +20,7 @@ _MOST_PAGES: Final = 100
 
 
 def tool_set_lines(server: str | None) -> Iterator[str]:
-    """The file of a tool set, as YAML, with the tools that a server lists.
-
-    Raises:
-        UsageError: No server is named, the server has no tools, or the extra `mcp` is not installed.
-        SetupError: No MCP server answers.
-    """
+    """The file of a tool set, as YAML, with the tools that a server lists."""
     try:
         command = shlex.split(server or "")
     except ValueError as error:

@@ -103,9 +103,6 @@ def write_picture(plots: Sequence[Plot | NoPlot], path: Path, runs: Sequence[Pat
         plots: What was made.
         path: From `picture_path`.
         runs: What they are of; those of one run have its phases and the bounds of its rules.
-
-    Raises:
-        SetupError: The file cannot be written.
     """
     made = [plot for plot in plots if isinstance(plot, Plot)]
     if not made:

@@ -21,20 +21,12 @@ if TYPE_CHECKING:
 
 
 def calibration_file() -> Path:
-    """`calibration.json` under `$XDG_CACHE_HOME/loadgen`, by default `~/.cache/loadgen`.
-
-    Raises:
-        RuntimeError: The user has no home.
-    """
+    """`calibration.json` under `$XDG_CACHE_HOME/loadgen`, by default `~/.cache/loadgen`."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "loadgen" / "calibration.json"
 
 
 def save(calibration: Calibration) -> None:
-    """Store a calibration in place of the previous one, atomically.
-
-    Raises:
-        OSError, RuntimeError: The file cannot be written, or the user has no home.
-    """
+    """Store a calibration in place of the previous one, atomically."""
     path = calibration_file()
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, orjson.dumps(calibration.to_dict(), option=orjson.OPT_INDENT_2))

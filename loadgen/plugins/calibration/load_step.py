@@ -101,12 +101,7 @@ def limit(step: Step, work: Work, within_ms: float) -> CapacityLimit | None:
 
 
 def take(work: Work, load: int, seconds: float, **settings: Any) -> Step:
-    """Put a load on a mock endpoint for some seconds.
-
-    Raises:
-        KeyboardInterrupt: The user interrupted it.
-        MockSetupError, SetupError: This machine cannot run it.
-    """
+    """Put a load on a mock endpoint for some seconds."""
     try:
         return _take(work, load, seconds, settings)
     finally:

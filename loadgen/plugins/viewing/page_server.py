@@ -22,12 +22,7 @@ if TYPE_CHECKING:
 
 
 def view(top: Path, port: int, listening: Callable[[str], None]) -> None:
-    """Serve the pages of a folder until SIGINT or SIGTERM.
-
-    Raises:
-        UsageError: The folder does not exist.
-        SetupError: The port cannot be had.
-    """
+    """Serve the pages of a folder until SIGINT or SIGTERM."""
     folder = ViewedFolder(top)
     run_async(_serve(folder, port, listening))
 

@@ -118,9 +118,6 @@ def claim(folder: Path) -> Path:
     """Make a folder, or the first free one of `folder-2`, `folder-3`…, and return the path.
 
     Runs may start in the same second: the file system decides which process has which name.
-
-    Raises:
-        OSError: None can be made there.
     """
     further = (folder.with_name(f"{folder.name}-{number}") for number in count(2))
     for name in chain([folder], further):
@@ -166,9 +163,6 @@ def write_whole(path: Path, content: bytes) -> None:
     """Write a file atomically: on failure the old one stays, without a temporary file next to it.
 
     A link is replaced, not followed, as it could lead out of the folder.
-
-    Raises:
-        OSError: It cannot be written.
     """
     with writing_whole(path) as file:
         file.write(content)
@@ -176,11 +170,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
 @contextmanager
 def writing_whole(path: Path) -> Iterator[IO[bytes]]:
-    """Write a file piece by piece: it takes the place of the old one when the block ends without an error.
-
-    Raises:
-        OSError: It cannot be written.
-    """
+    """Write a file piece by piece: it takes the place of the old one when the block ends without an error."""
     # A unique name: a killed process with the same id may have left a temporary file.
     unfinished = path.with_name(f".{uuid4().hex}.tmp")
     try:

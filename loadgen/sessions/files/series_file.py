@@ -147,11 +147,7 @@ def write(folder: Path, series: Series) -> None:
 
 
 def write_json(path: Path, content: object) -> None:
-    """Write a JSON file atomically, creating the folder.
-
-    Raises:
-        SetupError: It cannot be written.
-    """
+    """Write a JSON file atomically, creating the folder."""
     import orjson
 
     try:

@@ -68,11 +68,7 @@ def write_verdicts(
 
 
 def write_output(option: str, path: Path, content: str) -> None:
-    """Write the file of an option, whose folder is created.
-
-    Raises:
-        SetupError: It cannot be written.
-    """
+    """Write the file of an option, whose folder is created."""
     try:
         if path.parent == OPEN_FILES:
             with os.fdopen(os.dup(int(path.name)), "w", encoding="utf-8") as file:

@@ -76,11 +76,7 @@ class DebugLines:
         self._wall_ns = 0
 
     def new(self) -> Iterator[str]:
-        """The lines of events since the last call.
-
-        Raises:
-            LogError, sqlite3.Error: The log cannot be read, or not yet.
-        """
+        """The lines of events since the last call."""
         from reporter.log.source import readable
 
         with readable(self._log) as uri, closing(sqlite3.connect(uri, uri=True)) as connection:

@@ -123,11 +123,7 @@ _OF_THE_SERVER: Final = frozenset({"error_frame", "malformed_frame"})
 
 
 async def ask_endpoint(settings: CheckSettings, emit: Callable[[CheckLine], None]) -> None:
-    """Run the checks, and emit each line as soon as available.
-
-    Raises:
-        UnreachableError, RejectedError: The endpoint is not ready.
-    """
+    """Run the checks, and emit each line as soon as available."""
     (target,) = targets_of(settings)
     codec = codec_of(protocol_of(settings), options_of(settings))
     can_stream = protocol_entry(settings.protocol).stream != "never"

@@ -28,11 +28,7 @@ is distinguished from a silent one."""
 
 
 async def require_ready(plan: Plan, transport_name: str, target: Endpoint) -> None:
-    """Check an endpoint; a slow one is assumed to be ready.
-
-    Raises:
-        UnreachableError, RejectedError: It is not ready.
-    """
+    """Check an endpoint; a slow one is assumed to be ready."""
     transport = load_transport(transport_name)(target, plan.timeouts.within(PROBE_TIMEOUT_S))
     try:
         codec = codec_of(plan.protocol, plan.protocol_options)
@@ -43,11 +39,7 @@ async def require_ready(plan: Plan, transport_name: str, target: Endpoint) -> No
 
 @contextmanager
 def default_url_named(settings: EndpointSettings) -> Iterator[None]:
-    """Note that the URL of an unreachable endpoint is the default, where so.
-
-    Raises:
-        UnreachableError: As raised inside.
-    """
+    """Note that the URL of an unreachable endpoint is the default, where so."""
     try:
         yield
     except UnreachableError as error:
@@ -66,9 +58,6 @@ def require_descriptors(prepared: Prepared, limit: int, nodes: int = 1) -> None:
     """Check that a process may open a connection for each request in flight.
 
     Each of several endpoints may get this many connections, because they are kept.
-
-    Raises:
-        SetupError: It may not open as many.
     """
     plan, workers = prepared.plan, prepared.workers
     streams, bound = in_flight(plan.load, plan.count), plan.load.limit

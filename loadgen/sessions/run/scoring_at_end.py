@@ -38,12 +38,6 @@ def accuracy_settings(tasks: TaskSettings, passes: int | None, dataset: Dataset)
     """The log's facts on benchmarks and scoring; None without benchmarks.
 
     The scorers' requirements are checked, so that no request is wasted.
-
-    Raises:
-        TaskError: The scorer does not exist, or lacks a permission that it needs.
-        EvalError: An eval function cannot be used.
-        ExtraError, SourceError: A scorer needs a package, or a model, that is missing.
-        UsageError: The judge's URL or key cannot be used.
     """
     if not tasks.task:
         return None
@@ -80,12 +74,7 @@ def warn_of_no_judge(tasks: TaskSettings, observer: Observer) -> None:
 
 
 def score(tasks: TaskSettings, cluster: ClusterSettings, folder: Path, observer: Observer = SILENT) -> None:
-    """Score the answers of a session, into the session's log, where measured.
-
-    Raises:
-        KeyboardInterrupt: It was interrupted; existing scores are kept.
-        Exception: See `loadgen.sessions.scoring`.
-    """
+    """Score the answers of a session, into the session's log, where measured."""
     from loadgen.sessions.scoring.scoring_pass import score_run
 
     try:

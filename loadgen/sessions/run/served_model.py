@@ -23,12 +23,7 @@ _SHOWN: Final = 5
 
 
 def served_model(target: Endpoint, timeouts: Timeouts, protocol: str, options: Mapping[str, Any]) -> str:
-    """Return the only model that an endpoint lists.
-
-    Raises:
-        RejectedError: The key is rejected.
-        UsageError: It cannot be reached, or lists no model, or several.
-    """
+    """Return the only model that an endpoint lists."""
 
     async def listed() -> tuple[list[str] | None, str]:
         transport = HttpTransport(target, timeouts)

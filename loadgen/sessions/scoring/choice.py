@@ -52,13 +52,7 @@ class Chosen:
 def choose(
     tasks: Sequence[str], options: ScoringChoices, started_with: Mapping[str, Any] | None = None
 ) -> list[Chosen]:
-    """Choose the scorers of tasks.
-
-    Raises:
-        TaskError: A task or scorer does not exist, a task has no scorer, or a scorer would run the
-            model's programs without permission.
-        EvalError, ExtraError: An eval function cannot be used, or a package is missing.
-    """
+    """Choose the scorers of tasks."""
     stored = started_with or {}
     named = {**_stored_scorers(stored.get("scorers")), **_named(options.scorers, tasks)}
     evals = options.evals or tuple(name for name in stored.get("evals") or () if isinstance(name, str))
@@ -75,12 +69,7 @@ def choose(
 
 
 def scorer_named(task: str, name: str) -> Scorer:
-    """A scorer by name, possibly the name of an eval function.
-
-    Raises:
-        TaskError: The task has no scorer of this name.
-        EvalError, ExtraError: An eval function cannot be used, or a package is missing.
-    """
+    """A scorer by name, possibly the name of an eval function."""
     if _EVAL in name:
         return _eval(name)
     scorers = {scorer.name: scorer for scorer in _scorers(task)}

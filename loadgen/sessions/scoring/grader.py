@@ -66,11 +66,7 @@ class GraderProcess:
             )
 
     def begin(self, instructions: Mapping[str, Any]) -> None:
-        """Wait until the process is ready.
-
-        Raises:
-            SetupError: It does not start.
-        """
+        """Wait until the process is ready."""
         try:
             self.send(instructions)
             problem = self.next_line(START_TIMEOUT_S)
@@ -82,11 +78,7 @@ class GraderProcess:
             raise SetupError(f"a grading process did not start: {problem.decode()}")
 
     def send(self, value: Any) -> None:
-        """Send a message to the process.
-
-        Raises:
-            OSError: It has ended.
-        """
+        """Send a message to the process."""
         self._line.settimeout(START_TIMEOUT_S)
         self._line.sendall(pickle.dumps(value, pickle.HIGHEST_PROTOCOL))
 
@@ -95,12 +87,7 @@ class GraderProcess:
         return bool(self._came)
 
     def next_line(self, timeout_s: float) -> bytes:
-        """Take the next line of the process' output, without the line end.
-
-        Raises:
-            TimeoutError: None comes in time.
-            OSError: It has ended.
-        """
+        """Take the next line of the process' output, without the line end."""
         while not self._came:
             self._line.settimeout(timeout_s)
             data = self._line.recv(_READ_BYTES)

@@ -43,9 +43,6 @@ def grade(scorer: Scorer, stored: Stored, model: str | None, sampling: str | Non
         stored: The answer.
         model: The judge whose replies count; None for the latest judge.
         sampling: How it is sampled; None for its latest replies.
-
-    Raises:
-        ExtraError, SourceError: A package is missing, or a model that a grader needs.
     """
     try:
         answer = stored.answer(scorer.judge, model, sampling)

@@ -19,10 +19,6 @@ def require_all(chosen: Sequence[Chosen], references: Iterable[tuple[str, Mappin
     """Check the requirements of all scorers.
 
     A scorer with `require` checks every question; any other one grades an empty answer to the first.
-
-    Raises:
-        ExtraError, SourceError: A package, or a model, is missing.
-        TaskError: A scorer cannot grade the answers to such a question.
     """
     tried: set[str] = set()
     trying = _tried(chosen)

@@ -123,13 +123,7 @@ def score_run(folder: Path, options: ScoringChoices = DEFAULT, observer: Observe
 
 
 def require_scorable(run: Path) -> None:
-    """Check that a run has ended and that scoring can append to the log.
-
-    Raises:
-        BeingWrittenError: It is being written.
-        LogError, OldLogError: It is not a log, or not one that can be resumed.
-        UsageError: It was imported.
-    """
+    """Check that a run has ended and that scoring can append to the log."""
     from reporter.log.settings import settings
 
     log = log_path(run)

@@ -47,9 +47,6 @@ class Site(Protocol):
 
         Returns:
             What scores depend on: `versions` of packages, and the `sandbox` of programs.
-
-        Raises:
-            ExtraError, SourceError, TaskError, SetupError: What is missing, and where.
         """
 
     def graders(self, chosen: Sequence[Chosen], pass_number: int, gradings: int) -> Sequence[Grader]:

@@ -160,9 +160,6 @@ def conclude(
     """Evaluate the phases that have been run, and write the result.
 
     Invalid phases are not evaluated, and leave no files: the result is None.
-
-    Raises:
-        SetupError: The result cannot be written.
     """
     invalid = [outcome for outcome in outcomes if not outcome.report.validity.valid]
     for outcome in invalid:

@@ -31,9 +31,6 @@ def evaluate(required: Required, report: Report, run: Path) -> tuple[TrialVerdic
     Percentiles, the error rate and the share of good requests are judged by exact binomial tests, means by
     their standard error; a minimum or a maximum as it is. A request that failed is over every bound, unless
     it is said how many may. What chunks that were read late can decide is unclear, as it is for a gate.
-
-    Raises:
-        LogError: Its log is damaged.
     """
     definitions = required.definitions
     with open_log(run) as opened:

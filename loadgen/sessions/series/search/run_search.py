@@ -35,11 +35,7 @@ AROUND_S: Final = 2.0
 
 
 def seek(folder: Path, series: Series, secrets: Secrets, observer: Observer = SILENT) -> SearchOutcome:
-    """Try one load after the other until the search ends.
-
-    Raises:
-        UsageError, UnreachableError…: A trial could not be run at all.
-    """
+    """Try one load after the other until the search ends."""
     asked = series.definition
     common = SeriesPoint(**asked["common"])
     settings = settings_of(common, secrets)
