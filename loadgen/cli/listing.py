@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
+from loadgen.cli.terminal.streams import end_with_the_reader, print_json
 from loadgen.sessions.settings.format_options import Json
 from loadgen.sessions.settings.option import Argument, Option
 
@@ -85,7 +86,6 @@ def listing(
 
     loadgen list tools http://127.0.0.1:8000/mcp > data/tool_sets/mine.yaml
     """
-    from loadgen.cli.terminal.streams import end_with_the_reader
     from loadgen.sessions.vocabulary import words_of
 
     end_with_the_reader()
@@ -111,9 +111,7 @@ def listing(
         return
     words = words_of(kind, name, data)
     if json:
-        import orjson
-
-        print(orjson.dumps(words, option=orjson.OPT_INDENT_2).decode())
+        print_json(words)
         return
     width = max(map(len, words))
     for word, meaning in words.items():
@@ -134,9 +132,7 @@ def _list_trace(
     else:
         summary = service("trace_summary")(Path(name), form, history)
     if json:
-        import orjson
-
-        print(orjson.dumps(summary, option=orjson.OPT_INDENT_2).decode())
+        print_json(summary)
     else:
         sys.stdout.write(service("trace_summary_text")(summary))
 
@@ -145,9 +141,7 @@ def _list_plugins(*, json: bool) -> None:
     from loadgen.sessions.plugin_list import plugins, table
 
     if json:
-        import orjson
-
-        print(orjson.dumps(plugins(), option=orjson.OPT_INDENT_2).decode())
+        print_json(plugins())
     else:
         print(table())
 
@@ -162,10 +156,8 @@ def _list_tasks(name: str | None, data: Path | None, *, json: bool) -> None:
         for error in problems():
             sys.stderr.write(f"warning: {printable(str(error))}\n")
     if json:
-        import orjson
-
         chosen = usable() if name is None else [workload(name)]
         described = {task.name: facts(task, data) for task in chosen}
-        print(orjson.dumps(described, option=orjson.OPT_INDENT_2).decode())
+        print_json(described)
     else:
         print(table(data) if name is None else details(workload(name), data))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from loadgen.cli.terminal.streams import end_with_the_reader, print_json
 from loadgen.sessions.settings.format_options import Json
 from loadgen.sessions.settings.option import Argument, Option
 
@@ -33,7 +34,6 @@ def show(
 
     loadgen rules show mlperf-inference@v6.1 --scenario gpt-oss-120b/server
     """
-    from loadgen.cli.terminal.streams import end_with_the_reader
     from rulesets.loading import load, read
 
     end_with_the_reader()
@@ -42,15 +42,13 @@ def show(
     if model is not None or scenario is not None:
         chosen = [load(name, model=model, scenario=scenario)]
     if json:
-        import orjson
-
         contents = {
             "name": book.name,
             "version": book.version,
             "locked": book.locked,
             "rulesets": [ruleset.to_dict() for ruleset in chosen],
         }
-        print(orjson.dumps(contents, option=orjson.OPT_INDENT_2).decode())
+        print_json(contents)
         return
     from loadgen.cli.terminal.rules_view import one_ruleset, overview
 
@@ -69,7 +67,6 @@ def check(
 
     loadgen rules check rules/*.yaml
     """
-    from loadgen.cli.terminal.streams import end_with_the_reader
     from rulesets.errors import RulesetError
     from rulesets.exit_codes import ExitCode
     from rulesets.loading import read

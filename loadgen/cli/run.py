@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from loadgen.cli.terminal.streams import print_json
+
 if TYPE_CHECKING:
     from loadgen.cli.terminal.progress_observer import Terminal
     from loadgen.sessions.settings.run import RunSettings
@@ -63,10 +65,8 @@ def _dry_run(settings: RunSettings, terminal: Terminal) -> None:
     for variable in unset(named(entries)):
         note(f"{variable} is not set; the suite takes a secret from it")
     if settings.json:
-        import orjson
-
         plan = {"suite": name_of(source, suite), "file": str(source.path), "runs": as_rows(entries)}
-        sys.stdout.write(orjson.dumps(plan, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode())
+        print_json(plan)
         return
     title = f"{name_of(source, suite)}, {len(entries)} runs, from {source.path}"
     sys.stdout.write(plan_table(title, entries, **page()))

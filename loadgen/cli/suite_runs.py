@@ -10,6 +10,7 @@ import typer
 from loadgen.cli.terminal.progress_observer import Terminal
 from loadgen.cli.terminal.series_table import suite_tables
 from loadgen.cli.terminal.show import publish_series_verdicts
+from loadgen.cli.terminal.streams import print_json
 from loadgen.sessions.arguments import program
 from loadgen.sessions.errors import printable
 from loadgen.sessions.series.suite.matrix import shown
@@ -89,11 +90,7 @@ def conduct_suite(
 def _tell(folder: Path, series: Series, ended: SeriesResult, *, json: bool, compact: bool) -> None:
     summary = summed_up(folder, series, ended)
     if json:
-        import orjson
-
-        sys.stdout.write(
-            orjson.dumps(summary, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()
-        )
+        print_json(summary)
         return
     sys.stdout.write(suite_tables(folder, series, ended.outcomes, compact=compact))
     shown, done = printable(str(folder)), len(ended.outcomes)

@@ -68,3 +68,10 @@ def end_with_the_reader() -> None:
     Only for commands that open no sockets: there a broken connection is an error to be handled.
     """
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+
+
+def print_json(value: object) -> None:
+    """Print a value as indented JSON."""
+    import orjson
+
+    sys.stdout.write(orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode())

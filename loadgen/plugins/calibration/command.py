@@ -8,6 +8,7 @@ from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Final
 
+from loadgen.cli.terminal.streams import print_json
 from loadgen.sessions.errors import UsageError
 
 if TYPE_CHECKING:
@@ -101,13 +102,11 @@ def _calibration_of(settings: CalibrateSettings, taken: Mapping[Work, list[Climb
 
 def _show(calibration: Calibration, taken: Mapping[Work, list[ClimbStep]], *, json: bool) -> None:
     if json:
-        import orjson
-
         shown = {
             "calibration": calibration.to_dict(),
             "steps": {work.name: [tried.to_dict() for tried in steps] for work, steps in taken.items()},
         }
-        print(orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode())
+        print_json(shown)
         return
     from loadgen.plugins.calibration.result_table import ladder, summary
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
+from loadgen.cli.terminal.streams import print_json
 from loadgen.driver.client.transport import MEASURES_BEST, TRANSPORTS
 from loadgen.sessions import errors
 from loadgen.sessions.settings.format_options import Json
@@ -111,9 +112,7 @@ def _print(results: Sequence[RowResult], *, json: bool) -> None:
     from loadgen.plugins.selftest.row_result import record
 
     if json:
-        import orjson
-
-        print(orjson.dumps([record(result) for result in results], option=orjson.OPT_INDENT_2).decode())
+        print_json([record(result) for result in results])
         return
     from loadgen.cli.terminal.show import page
     from loadgen.plugins.selftest.conformance_table import table
