@@ -87,6 +87,10 @@ class TreeTexts:
         scope = self._seed if self._shares_ids else f"{self._seed}/{session_id}"
         return blake2b(scope.encode(), digest_size=16).digest()
 
+    def scope_of_text(self, text_id: str) -> bytes:
+        """The key of a text that all sessions share."""
+        return blake2b(f"{self._seed}/text/{text_id}".encode(), digest_size=16).digest()
+
     def text(self, key: bytes, number: int, tokens: int, *, first: bool) -> str:
         """The text of an id.
 
@@ -118,6 +122,7 @@ class TreeTexts:
 
 _TAILS: Final = 2**64
 _MESSAGES: Final = 2**65
+_MADE_UP: Final = frozenset({"tokens", "text_id"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,10 +173,10 @@ class TurnPrompts:
     def _message(self, turn: int, place: int, message: Message) -> Message:
         if "tokens" not in message:
             return message
-        content = self._texts.text(
-            self._key, _MESSAGES + (turn << 12) + place + 1, max(1, message["tokens"]), first=True
-        )
-        return {**{name: value for name, value in message.items() if name != "tokens"}, "content": content}
+        name, number = message.get("text_id"), _MESSAGES + (turn << 12) + place + 1
+        key, number = (self._key, number) if name is None else (self._texts.scope_of_text(name), _MESSAGES)
+        content = self._texts.text(key, number, max(1, message["tokens"]), first=True)
+        return {name: message[name] for name in message if name not in _MADE_UP} | {"content": content}
 
     def _from_blocks(self, number: int, turn: AgentTurn) -> tuple[Message, ...]:
         layout = self._layout(number)

@@ -51,7 +51,8 @@ class AgentTurn:
             afresh. It is mostly the turn before in the stream; of a fork, a turn of the parent.
         kept_blocks: How many blocks at the start are equal to those of `extends`.
         messages: The messages of the prompt: all of them, or the new ones; see `History`. A message with
-            `tokens` in place of `content` has a made-up text of that length.
+            `tokens` in place of `content` has a made-up text of that length; equal in all sessions for an
+            equal `text_id`.
         answer: The recorded answer.
         tools: What the model may call.
         model: The recorded model; empty where the input does not say.

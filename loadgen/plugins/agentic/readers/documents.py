@@ -28,10 +28,16 @@ class Document(NamedTuple):
     Attributes:
         place: Where it is, for messages.
         members: Its members.
+        file: The file.
+        offset: Where its text begins in the file; None where the text is compressed, or an element of a list.
+        length: The bytes of its text.
     """
 
     place: str
     members: Mapping[str, Any]
+    file: Path
+    offset: int | None = None
+    length: int = 0
 
 
 def files_of(path: Path) -> list[Path]:
@@ -78,29 +84,36 @@ def _of_file(path: Path) -> Iterator[Document]:
             zipped = stored.read(len(_GZIP)) == _GZIP
             stored.seek(0)
             lines: IO[bytes] | gzip.GzipFile = gzip.GzipFile(fileobj=stored) if zipped else stored
-            first = b""
+            first, offset = b"", 0
             while not first.strip() and (first := lines.readline(LARGEST_DOCUMENT)):
-                pass
+                offset += len(first)
+            if not first:
+                return
             if (members := _parsed(first)) is None:
                 # The first line is not a document: the file is one, over several lines.
-                members = _value(str(path), first + lines.read(LARGEST_DOCUMENT))
-            yield from _lines(path, members, lines)
+                text = first + lines.read(LARGEST_DOCUMENT)
+                members, first, offset = _value(str(path), text), text, offset - len(first) + len(text)
+            for document in _lines(path, members, first, offset, lines):
+                yield document._replace(offset=None) if zipped else document
     except (gzip.BadGzipFile, EOFError) as error:
         raise MalformedError(f"{path}: the gzip data is damaged ({error}); copy the file again") from error
     except OSError as error:
         raise SourceError(f"{path}: cannot be read ({error.strerror})") from error
 
 
-def _lines(path: Path, members: Any, lines: Iterable[bytes]) -> Iterator[Document]:
+def _lines(path: Path, members: Any, first: bytes, offset: int, lines: Iterable[bytes]) -> Iterator[Document]:
     if isinstance(members, list):
         for number, each in enumerate(members, start=1):
-            yield Document(f"{path}, element {number}", _mapping(f"{path}, element {number}", each))
+            place = f"{path}, element {number}"
+            yield Document(place, _mapping(place, each), path)
         return
-    yield Document(f"{path}, line 1", _mapping(f"{path}, line 1", members))
+    place = f"{path}, line 1"
+    yield Document(place, _mapping(place, members), path, offset - len(first), len(first))
     for number, line in enumerate(lines, start=2):
         if line.strip():
             place = f"{path}, line {number}"
-            yield Document(place, _mapping(place, _value(place, line)))
+            yield Document(place, _mapping(place, _value(place, line)), path, offset, len(line))
+        offset += len(line)
 
 
 def _parsed(text: bytes) -> Any:

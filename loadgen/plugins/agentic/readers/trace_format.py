@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from loadgen.plugins.agentic.readers.documents import checksum
 from loadgen.plugins.agentic.session_corpus import CorpusFacts
+from workloads.errors import TraceError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -30,6 +31,40 @@ class ReadingOptions:
     name: str
     form: TraceForm
     history: History | None = None
+
+    def declared(self, place: str, own: History, *others: History) -> History:
+        """The history of an input whose format states it, unless the user names another possible one.
+
+        Args:
+            place: The input, for messages.
+            own: What the format states.
+            others: What the user may name in place of it.
+
+        Raises:
+            TraceError: The user names one that the input cannot have.
+        """
+        if self.history in (None, own, *others):
+            return self.history or own
+        possible = " or ".join(each.value for each in (own, *others))
+        raise TraceError(f"{place}: --history {self.history}: sessions in this format are {possible}")
+
+    def undeclared(self, place: str, *possible: History) -> History:
+        """The history that the user names for an input that does not say what its rows hold.
+
+        Args:
+            place: The input, for messages.
+            possible: What the rows may hold.
+
+        Raises:
+            TraceError: None is named, or one that the rows cannot hold.
+        """
+        if self.history in possible:
+            return self.history
+        options = "|".join(each.value for each in possible)
+        raise TraceError(
+            f"{place}: rows have session ids, but do not say whether each holds its whole prompt or only "
+            f"the new part; give --history {options}"
+        )
 
     def facts(self, path: Path, unit: str, history: History) -> CorpusFacts:
         """The facts of a corpus in this format."""

@@ -54,7 +54,7 @@ def read_weka(path: Path, options: ReadingOptions) -> RecordedCorpus:
     Raises:
         TraceError: Sizes of blocks differ.
     """
-    corpus = RecordedCorpus(options.facts(path, "s", History.CUMULATIVE), 0)
+    corpus = RecordedCorpus(options.facts(path, "s", options.declared(str(path), History.CUMULATIVE)), 0)
     reading = _Reading(corpus)
     for document in documents(path):
         reading.add(document)

@@ -1,0 +1,95 @@
+"""Rows of an input that are read again when a session is made: only their places are in memory."""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from loadgen.plugins.agentic.readers.documents import documents
+from workloads.json_text import parse_json_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from loadgen.plugins.agentic.session_corpus import CorpusFacts
+    from loadgen.plugins.agentic.session_tree import SessionTree
+
+
+class RowStore:
+    """The rows of an input by number; those without a place of their own in a file are kept as text.
+
+    Args:
+        path: A file, or a folder of files.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._files: list[Path] = []
+        self._of_file = array("I")
+        self._offsets = array("Q")
+        self._lengths = array("Q")
+        self._texts: dict[int, bytes] = {}
+
+    def rows(self) -> Iterator[tuple[int, str, Mapping[str, Any]]]:
+        """Read the input: the number of each row, its place for messages, and its members."""
+        for document in documents(self._path):
+            number = len(self._offsets)
+            if not self._files or self._files[-1] != document.file:
+                self._files.append(document.file)
+            if document.offset is None:
+                self._texts[number] = orjson.dumps(document.members)
+            self._of_file.append(len(self._files) - 1)
+            self._offsets.append(document.offset or 0)
+            self._lengths.append(document.length)
+            yield number, document.place, document.members
+
+    def again(self, numbers: Sequence[int]) -> list[Mapping[str, Any]]:
+        """The members of rows, read from the files now."""
+        return [self._row(number) for number in numbers]
+
+    def _row(self, number: int) -> Mapping[str, Any]:
+        text = self._texts.get(number)
+        if text is None:
+            with self._files[self._of_file[number]].open("rb") as stored:
+                stored.seek(self._offsets[number])
+                text = stored.read(self._lengths[number])
+        members: Mapping[str, Any] = parse_json_text(text.decode("utf-8-sig"))
+        return members
+
+
+class StoredCorpus:
+    """Sessions of messages as a corpus, each made from its rows on demand; see `SessionCorpus`.
+
+    Args:
+        facts: What the input is.
+        store: The rows.
+        sessions: The names of sessions, and the numbers of their rows in order.
+        made: Makes a session of its name and rows.
+        shares_ids: Whether equal ids in different sessions are equal blocks.
+    """
+
+    def __init__(
+        self,
+        facts: CorpusFacts,
+        store: RowStore,
+        sessions: Mapping[str, Sequence[int]],
+        made: Callable[[str, Sequence[Mapping[str, Any]]], SessionTree],
+        *,
+        shares_ids: bool = False,
+    ) -> None:
+        self.facts = facts
+        self.shares_ids = shares_ids
+        self._store = store
+        self._names = list(sessions)
+        self._rows = [array("I", rows) for rows in sessions.values()]
+        self._made = made
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def tree(self, number: int) -> SessionTree:
+        """The session with a number, made now."""
+        return self._made(self._names[number], self._store.again(self._rows[number]))
