@@ -228,7 +228,7 @@ def chosen_signal(seed: int) -> signal.Signals:
 def _left_running(marker: str) -> list[str]:
     """Processes of sandboxes that are there although no grader is, after some patience."""
     deadline = time.monotonic() + PATIENCE_S
-    while processes := [*_processes(marker), *_processes(str(local._KEEPER))]:  # noqa: SLF001 (by its path)
+    while processes := [*_processes(marker), *_processes(str(local._SUPERVISOR))]:  # noqa: SLF001 (by its path)
         if time.monotonic() > deadline:
             return processes
         time.sleep(0.05)

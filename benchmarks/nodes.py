@@ -41,7 +41,7 @@ from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock
 from loadgen.plugins.ray.collect_shards import PIECE_BYTES
 from loadgen.plugins.ray.group import NodeGroup
-from loadgen.plugins.ray.link import NodeStatus
+from loadgen.plugins.ray.node_links import NodeStatus
 from loadgen.sessions.run.preparation import prepare
 from loadgen.sessions.settings.perf import perf_settings
 

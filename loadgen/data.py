@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from loadgen.plugins.sandbox.asynchronous import async_sandbox
-from loadgen.plugins.sandbox.opening import open_sandbox
+from loadgen.plugins.sandbox.opening import async_sandbox, open_sandbox
 from loadgen.plugins.tool_selection.scenarios import get_benchmark_scenarios, load_model_config, load_tool_set
 from workloads.benchmark import dataset as benchmarks
 from workloads.prompts import load_prompts

@@ -6,7 +6,7 @@
         sandbox.put_files({"main.py": b"print(input())"})
         result = sandbox.exec("python3 main.py", timeout_s=5, stdin=b"hello")
 
-Async code has the same calls, awaited, in `loadgen.plugins.sandbox.asynchronous`.
+Async code has the same calls, awaited, in `loadgen.plugins.sandbox.opening`.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ RESCORE: Final = "loadgen score RUN"
 JUDGE: Final = "loadgen score RUN --judge-url URL --judge-model MODEL"
 
 _PROTECTIONS: Final = ("namespaces", "landlock", "seccomp")
-"""The mechanisms that isolate programs on Linux; see `loadgen.plugins.sandbox.keeper`."""
+"""The mechanisms that isolate programs on Linux; see `loadgen.plugins.sandbox.supervisor`."""
 
 
 def notes(

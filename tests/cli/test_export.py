@@ -17,8 +17,8 @@ import yaml
 from loadgen.plugins.exports.command import export
 from loadgen.plugins.mlperf.bundle import Bundle, write_bundle
 from loadgen.plugins.mlperf.checked_fields import ACCURACY, CONFIG, SUMMARY
-from loadgen.plugins.mlperf.disclosed import Disclosed, disclosed
-from loadgen.plugins.mlperf.submission_names import Official, canonical
+from loadgen.plugins.mlperf.submission_names import RoundModels, canonical
+from loadgen.plugins.mlperf.submitter_file import SubmitterFile, read_submitter_file
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.files.run_folder import model_folder
 from loadgen.sessions.files.series_file import Series, SeriesKind, SeriesPoint, folder_of, write
@@ -305,7 +305,7 @@ def test_members_that_differ_between_points_are_given_per_point(two_points: Path
     about = tmp_path / "about.yaml"
     about.write_text("point: {offline: elected}\n")
     with pytest.raises(UsageError, match=r"point.offline: differs from point to point"):
-        disclosed(about)
+        read_submitter_file(about)
     about.write_text("points: {r2: {model_notes: ours}, r8: {model_notes: theirs}}\n")
     with pytest.raises(UsageError, match=r"points.r8: the point does not exist; the curve has r2, r64"):
         exported(two_points, tmp_path / "out", about=about)
@@ -326,7 +326,7 @@ def test_an_invalid_curve_is_refused(made_run: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is an audit"):
         exported(a_series(tmp_path / "audit", made_run, kind=SeriesKind.AUDIT), tmp_path / "out")
     with pytest.raises(UsageError, match=r"point.concurrency: the log says 2, not 3"):
-        Disclosed(point={"concurrency": 3}).with_common({"concurrency": 2})
+        SubmitterFile(point={"concurrency": 3}).with_common({"concurrency": 2})
     assert not (tmp_path / "out").exists()
 
 
@@ -362,7 +362,7 @@ def test_a_model_is_never_a_way_out(model: str, folder: str) -> None:
 )
 def test_a_model_has_its_official_name(model: str, name: str) -> None:
     """As the submission tool takes it; of another one, as it would spell it."""
-    assert Official.of(read("mlperf-endpoints@v1.0")).name(model) == name
+    assert RoundModels.of(read("mlperf-endpoints@v1.0")).name(model) == name
 
 
 @pytest.mark.parametrize(
@@ -385,7 +385,7 @@ def test_a_file_of_the_submitter_that_says_nothing(tmp_path: Path, text: str, wh
     path = tmp_path / "about.yaml"
     path.write_text(text)
     with pytest.raises(UsageError, match=why):
-        disclosed(path)
+        read_submitter_file(path)
 
 
 def test_options_that_mean_nothing(made_run: Path, tmp_path: Path) -> None:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from loadgen.plugins.agents.presets import presets
-from loadgen.plugins.imports.imported_log import import_results
-from loadgen.plugins.imports.result_formats import format_called
+from loadgen.plugins.imports.imported_log import format_called, import_results
 from reporter import MetricsReporter
 from reporter.log.database import open_log
 from tests.plugins.imports import load_files

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loadgen.plugins.ray.clock_offset import ClockExchange, reading_of
+from loadgen.plugins.ray.node_handle import ClockExchange, reading_of
 from recorder.shards import MAX_DRIFT_PPM
 
 MS = 1_000_000

@@ -16,7 +16,7 @@ from loadgen.driver.requests.turn import RequestRunner
 from loadgen.driver.requests.turn_outcome import AnswerUse, TurnOutcome
 from loadgen.plugins.agents.asking import EpisodeAsk
 from loadgen.plugins.agents.episode import Reply, TurnFailedError
-from loadgen.plugins.agents.limits import EpisodeLimits
+from loadgen.plugins.agents.episode_plan import EpisodeLimits
 from loadgen.plugins.agents.proxy import ProxyAnswer, RecordingProxy
 from loadgen.plugins.agents.rollout import AskingClient
 from workloads.sample import Sample

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from loadgen.driver.load import Closed, Offline
-from loadgen.plugins.agents.episode_session import EpisodeSession
+from loadgen.plugins.agents.agent_process import EpisodeSession
 from tests.driver.manual_clock import open_loop
 from tests.driver.test_issued_conversations import MS, SERVICE_MS, Talk
 from workloads.episode_program import EpisodeProgram, EpisodeSample
@@ -16,7 +16,7 @@ from workloads.sample import Sample
 if TYPE_CHECKING:
     from loadgen.driver.load import Load
     from loadgen.driver.requests.turn_outcome import TurnOutcome
-    from loadgen.plugins.agents.episode_session import EpisodeTurns
+    from loadgen.plugins.agents.agent_process import EpisodeTurns
     from tests.driver.manual_clock import ManualClock
 
 OWN_MS = 1000
@@ -33,7 +33,7 @@ class BusyAgents:
 
     def session(self, number: int, sample: Sample) -> EpisodeSession:
         """Every sample is an episode."""
-        return EpisodeSession(self, number, EpisodeSample.of(sample, PROGRAM))
+        return EpisodeSession(self, number, EpisodeSample.of(sample, PROGRAM))  # type: ignore[arg-type]  # its `play`
 
     async def play(
         self, sample: Sample, turns: EpisodeTurns, phase: str, scheduled_ns: int, begun_ns: int

@@ -19,7 +19,7 @@ from loadgen.driver.progress import SessionProgress
 from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock
 from loadgen.plugins.ray.group import NodeGroup
-from loadgen.plugins.ray.link import NodeStatus
+from loadgen.plugins.ray.node_links import NodeStatus
 from recorder.event import Event, EventType
 
 SILENCE_S = 0.5

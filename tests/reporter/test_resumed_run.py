@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
-from loadgen.plugins.exports.render.vllm_results import render
+from loadgen.plugins.exports.vllm_json import render
 from recorder import Event, EventType, schema
 from recorder.session import Session
 from recorder.store import Store

@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from loadgen.driver.errors import NodeGoneError
-from loadgen.plugins.ray.grading_node import GradingNode
+from loadgen.plugins.ray.grading_on_nodes import GradingNode
 from loadgen.plugins.ray.node import Node
-from loadgen.plugins.ray.node_facts import installed
+from loadgen.plugins.ray.node_facts import machine_facts
 from recorder.shards import node_name
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Delay(Protocol):
 
 
 class PlainLink:
-    """The way to a node that is a child process; see `loadgen.plugins.ray.link.NodeLink`.
+    """The way to a node that is a child process; see `loadgen.plugins.ray.node_links.NodeLink`.
 
     Args:
         name: The node's name.
@@ -172,7 +172,7 @@ class PlainNodes:
             self._start(PlainLink(name, self._prefixes.get(name, ()), service=service))
             for name in map(node_name, range(first, first + number))
         ]
-        facts = installed()
+        facts = machine_facts()
         self.facts: Sequence[Mapping[str, Any]] = [{"shard": link.name, **facts} for link in self.links]
 
     def _start(self, link: PlainLink) -> PlainLink:

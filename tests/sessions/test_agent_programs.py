@@ -11,8 +11,7 @@ import pytest
 
 import loadgen
 from loadgen.driver.requests.turn_outcome import TurnOutcome
-from loadgen.plugins.agents.episode_plan import AgentCommand, EpisodePlan
-from loadgen.plugins.agents.limits import EpisodeLimits
+from loadgen.plugins.agents.episode_plan import AgentCommand, EpisodeLimits, EpisodePlan
 from loadgen.plugins.agents.presets import agent_command, presets
 from tests.containers.daemon import IMAGE, docker_client
 from tests.plugins.agents.test_episode_sandboxes import SAMPLE, played

@@ -12,7 +12,7 @@ import pytest
 
 import loadgen
 from loadgen.mock_endpoint.process import start_mock
-from loadgen.plugins.agents.sandbox_needs import SandboxNeeds, sandbox_needs
+from loadgen.plugins.agents.planning import SandboxNeeds, sandbox_needs
 from loadgen.sessions.scoring.scoring_pass import score_run
 from loadgen.sessions.settings.benchmark_options import TaskSettings
 from loadgen.sessions.settings.concerns import from_flat

@@ -21,10 +21,10 @@ import pytest
 from loadgen.driver.errors import UnreachableError
 from loadgen.driver.system.clock import system_clock
 from loadgen.mock_endpoint.process import MockProcess, start_mock
-from loadgen.plugins.ray.measure_on_nodes import measure_on_nodes
 from loadgen.plugins.ray.node_handle import NodeHandle
 from loadgen.plugins.ray.node_links import require_same, require_share
 from loadgen.plugins.ray.ray_nodes import RayNodes
+from loadgen.plugins.ray.run_on_nodes import measure_on_nodes
 from loadgen.sessions.errors import SetupError, UsageError
 from loadgen.sessions.run.preparation import prepare
 from loadgen.sessions.settings.perf import perf_settings

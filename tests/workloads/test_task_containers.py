@@ -14,8 +14,7 @@ from loadgen.plugins.evals.patch_tests import PatchedRun, run_patched, with_exit
 from loadgen.plugins.evals.tasks import swe_bench, swe_bench_pro, terminal_bench
 from loadgen.plugins.evals.tasks.terminal_tasks import terminal_task
 from loadgen.plugins.evals.tasks.terminal_tests import TerminalTests, run_tests
-from loadgen.plugins.sandbox.asynchronous import async_sandbox
-from loadgen.plugins.sandbox.opening import open_sandbox
+from loadgen.plugins.sandbox.opening import async_sandbox, open_sandbox
 from tests.containers.daemon import IMAGE, built_images
 from workloads.answer import Answer, EpisodeOutcome
 from workloads.errors import MalformedError, SourceError

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 from loadgen.mock_endpoint.scenarios.answers import ANSWERS
 from loadgen.mock_endpoint.scenarios.connections import CONNECTIONS
 from loadgen.mock_endpoint.scenarios.faults import FAULTS
-from loadgen.mock_endpoint.scenarios.no_server import NOBODY
 from loadgen.mock_endpoint.scenarios.shapes import SHAPES
 from loadgen.mock_endpoint.scenarios.writings import WRITINGS
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from loadgen.mock_endpoint.scenarios.scenario import Scenario
 
 SCENARIOS: Final[Mapping[str, Scenario]] = {
-    scenario.name: scenario for scenario in (*SHAPES, *WRITINGS, *FAULTS, *ANSWERS, *CONNECTIONS, *NOBODY)
+    scenario.name: scenario for scenario in (*SHAPES, *WRITINGS, *FAULTS, *ANSWERS, *CONNECTIONS)
 }
 """In the order in which they are shown."""
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Final
 from loadgen.mock_endpoint.scenarios import timetable
 from loadgen.mock_endpoint.scenarios.catalog import SCENARIOS
 from loadgen.mock_endpoint.scenarios.frame_writers import ALL
-from loadgen.mock_endpoint.scenarios.http import chunked
-from loadgen.mock_endpoint.scenarios.scenario import COMPLETED, Scenario
-from loadgen.mock_endpoint.scenarios.steps import ScenarioScript
+from loadgen.mock_endpoint.scenarios.http import stream
+from loadgen.mock_endpoint.scenarios.scenario import COMPLETED, PATIENT, Scenario
 from loadgen.mock_endpoint.scenarios.timetable import words
 
 if TYPE_CHECKING:
     from loadgen.mock_endpoint.scenarios.dialect import Dialect
+    from loadgen.mock_endpoint.scenarios.steps import ScenarioScript
 
 _TOKENS: Final = 4
 _FIRST_MS: Final = 2.0
@@ -25,20 +25,16 @@ def short(dialect: Dialect) -> ScenarioScript:
     """Four tokens within 5 ms."""
     contents = words(_TOKENS)
     end_ms = _FIRST_MS + _GAP_MS * (_TOKENS - 1)
-    return ScenarioScript(
-        tuple(
-            chunked(
-                [
-                    *timetable.opening(dialect, 0),
-                    *timetable.paced(dialect, contents, first_ms=_FIRST_MS, gap_ms=_GAP_MS),
-                    *timetable.ending(dialect, contents, finish_ms=end_ms, usage_ms=end_ms, done_ms=end_ms),
-                ]
-            )
-        )
+    return stream(
+        [
+            *timetable.opening(dialect, 0),
+            *timetable.paced(dialect, contents, first_ms=_FIRST_MS, gap_ms=_GAP_MS),
+            *timetable.ending(dialect, contents, finish_ms=end_ms, usage_ms=end_ms, done_ms=end_ms),
+        ]
     )
 
 
-SHORT: Final = Scenario(name="short", about="four tokens within 5 ms", script=short, protocols=ALL)
+SHORT: Final = Scenario("short", "four tokens within 5 ms", short, protocols=ALL)
 
 AFTER_UNASKED: Final = "after_unasked"
 """What the truth calls a request that was sent on a connection with an unasked response, and has no other."""
@@ -46,7 +42,8 @@ AFTER_UNASKED: Final = "after_unasked"
 FAULTS: Final = tuple(
     scenario
     for scenario in SCENARIOS.values()
-    if scenario.fast and scenario.place == "http" and (COMPLETED not in scenario.sees or scenario.unasked)
+    if scenario.timeouts == PATIENT and not scenario.heavy and scenario.place == "http"
+    if COMPLETED not in scenario.sees or scenario.unasked
 )
 """What is drawn from: faults that are over within a fraction of a second, whatever the client's timeouts."""
 
@@ -55,7 +52,6 @@ class Chaos:
     """Draws a scenario for each request.
 
     Args:
-        fault_share: Of the requests, from 0 to 1.
         seed: Under the same one, request n (in order of arrival) draws the same.
     """
 

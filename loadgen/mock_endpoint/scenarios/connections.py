@@ -1,4 +1,4 @@
-"""Connections that break, close, reset and stall; HTTP that is unusual, and HTTP that is broken."""
+"""Connections that break, close, reset, stall or are never made; HTTP that is unusual or broken."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.timeouts import Timeouts
 from loadgen.mock_endpoint.scenarios import http, timetable
 from loadgen.mock_endpoint.scenarios.faults import valid_beginning
-from loadgen.mock_endpoint.scenarios.frame_writers import ALL, FIXED, OPENAI, STREAMED
+from loadgen.mock_endpoint.scenarios.frame_writers import ALL, FIXED, OPENAI
 from loadgen.mock_endpoint.scenarios.http import EVENTS, chunked, head, unended
-from loadgen.mock_endpoint.scenarios.scenario import COMPLETED, PATIENT, Scenario
+from loadgen.mock_endpoint.scenarios.scenario import COMPLETED, Scenario, scenario
 from loadgen.mock_endpoint.scenarios.steps import Close, Flood, Reset, ScenarioScript, Send, StallStep
 from loadgen.mock_endpoint.scenarios.timetable import END_MS, TOKENS, words
 
@@ -57,33 +57,37 @@ def until_close(dialect: Dialect) -> ScenarioScript:
     return ScenarioScript(tuple(http.until_close(timetable.body(dialect))))
 
 
-def http10(dialect: Dialect) -> ScenarioScript:
-    """HTTP/1.0."""
+@scenario("HTTP/1.0")
+def _http10(dialect: Dialect) -> ScenarioScript:
     return ScenarioScript(tuple(http.until_close(timetable.body(dialect), version="1.0")))
 
 
-def until_close_early(dialect: Dialect) -> ScenarioScript:
-    """A body without a length that ends in the middle of the answer."""
+@scenario("a body without a length ends after 8 tokens", sees=("truncated",))
+def _until_close_early(dialect: Dialect) -> ScenarioScript:
     return ScenarioScript(tuple(http.until_close(valid_beginning(dialect))), counted=False)
 
 
-def length_and_chunks(dialect: Dialect) -> ScenarioScript:
-    """A stream in chunks whose head names a length, too."""
+@scenario(
+    "a stream in chunks, with a `Content-Length` as well",
+    right="the chunks count (RFC 9112, 6.3); to refuse both lengths is right as well",
+    sees=(COMPLETED, "malformed_frame"),
+)
+def _length_and_chunks(dialect: Dialect) -> ScenarioScript:
     start, *body = chunked(timetable.body(dialect))
     assert isinstance(start, Send)  # noqa: S101 (the head)
     wrong = start.data.replace(b"Transfer", b"Content-Length: 99999\r\nTransfer")
     return ScenarioScript((replace(start, data=wrong), *body))
 
 
-def sized(dialect: Dialect) -> ScenarioScript:
-    """A stream with a Content-Length."""
+@scenario("a stream with a `Content-Length`")
+def _sized(dialect: Dialect) -> ScenarioScript:
     pieces = timetable.body(dialect)
     length = sum(len(piece.data) for piece in pieces)
     return ScenarioScript((Send(0, head(EVENTS, f"Content-Length: {length}")), *pieces))
 
 
-def length_too_long(dialect: Dialect) -> ScenarioScript:
-    """More bytes are announced than come."""
+@scenario("`Content-Length` is more than what comes", sees=("truncated",))
+def _length_too_long(dialect: Dialect) -> ScenarioScript:
     pieces = valid_beginning(dialect)
     return ScenarioScript(
         (Send(0, head(EVENTS, "Content-Length: 99999")), *pieces, Close(pieces[-1].at_ms)),
@@ -91,8 +95,12 @@ def length_too_long(dialect: Dialect) -> ScenarioScript:
     )
 
 
-def length_too_short(dialect: Dialect) -> ScenarioScript:
-    """Fewer bytes are announced than come."""
+@scenario(
+    "`Content-Length` ends the body after 8 tokens, and more follows",
+    right="complete for HTTP, not for the protocol; the rest is not the next answer",
+    sees=("truncated", "malformed_frame"),
+)
+def _length_too_short(dialect: Dialect) -> ScenarioScript:
     *pieces, last = valid_beginning(dialect)
     announced, more = _announced([*pieces, last]), _rest(dialect)
     return ScenarioScript(
@@ -101,8 +109,13 @@ def length_too_short(dialect: Dialect) -> ScenarioScript:
     )
 
 
-def length_too_short_late(dialect: Dialect) -> ScenarioScript:
-    """As `length_too_short`, but the rest arrives after the connection may have been reused."""
+@scenario(
+    "the same, and what follows comes 20 ms later",
+    right="the connection is not used again: the next request on it would get the rest; a client that is "
+    "20 ms late reads everything at once, as above",
+    sees=("truncated", "malformed_frame"),
+)
+def _length_too_short_late(dialect: Dialect) -> ScenarioScript:
     pieces = valid_beginning(dialect)
     return ScenarioScript(
         (_announced(pieces), *pieces, Send(_CUT_MS, _rest(dialect)), Close(_CUT_MS)),
@@ -121,8 +134,13 @@ def _rest(dialect: Dialect) -> bytes:
     return b"".join(piece.data for piece in timetable.ending(dialect, words(1)))
 
 
-def garbage_after(dialect: Dialect) -> ScenarioScript:
-    """Bytes that belong to nothing, in the segment in which the response ends."""
+@scenario(
+    "bytes that belong to nothing follow in the last segment of the answer",
+    right="the answer was complete; to call all of it broken is right as well",
+    protocols=OPENAI,
+    sees=(COMPLETED, "malformed_frame"),
+)
+def _garbage_after(dialect: Dialect) -> ScenarioScript:
     *rest, last, end = (step for step in chunked(timetable.body(dialect)) if isinstance(step, Send))
     return ScenarioScript((*rest, Send(END_MS, last.data + end.data + _GARBAGE), Close(END_MS)))
 
@@ -144,208 +162,170 @@ _HEAD: Final = Send(0, head(EVENTS, "Transfer-Encoding: chunked"))
 _BROKEN_CHUNK: Final = Send(_CUT_MS, b"zz\r\ndata: {}\r\n")
 
 
-def _broken(
-    name: str,
-    about: str,
-    sees: str | tuple[str, ...],
-    script: Callable[[Dialect], ScenarioScript],
-    *,
-    right: str = "",
-    protocols: tuple[str, ...] = STREAMED,
-    timeouts: Timeouts | None = None,
-    spoils: bool = False,
-) -> Scenario:
-    return Scenario(
-        name=name,
-        about=about,
-        right=right,
-        script=script,
-        protocols=protocols,
-        sees=(sees,) if isinstance(sees, str) else sees,
-        requests=2,
-        fast=timeouts is None,
-        timeouts=timeouts or PATIENT,
-        spoils=spoils,
-    )
+_CONNECT: Final = Timeouts(timeout_s=20.0, connect_timeout_s=0.3)
+_VERIFIED: Final = "verified unless --insecure"
 
+
+def _no_request(_: Dialect) -> ScenarioScript:
+    """No request ever comes."""
+    return ScenarioScript((), counted=False)
+
+
+_unmet: Final = partial(Scenario, script=_no_request, protocols=OPENAI)
 
 CONNECTIONS: Final = (
-    _broken(
-        "cut_unanswered", "the connection closes without a byte", "reset", _never(Close(5)), protocols=ALL
+    Scenario(
+        "cut_unanswered",
+        "the connection closes without a byte",
+        _never(Close(5)),
+        protocols=ALL,
+        sees=("reset",),
     ),
-    _broken("reset_unanswered", "a RST instead of an answer", "reset", _never(Reset(5)), protocols=ALL),
-    _broken(
+    Scenario(
+        "reset_unanswered", "a RST instead of an answer", _never(Reset(5)), protocols=ALL, sees=("reset",)
+    ),
+    Scenario(
         "cut_in_head",
         "the connection closes in the middle of the headers",
-        "truncated",
         _never(Send(0, b"HTTP/1.1 200 OK\r\nContent-"), Close(5)),
         right="the response had begun",
         protocols=ALL,
+        sees=("truncated",),
     ),
-    _broken(
+    Scenario(
         "cut",
         "the connection closes after 8 tokens",
-        "truncated",
         _cut(Close(_CUT_MS)),
         right="a failure, with the 8 tokens kept",
+        sees=("truncated",),
     ),
-    _broken(
+    Scenario(
         "reset",
         "a RST after 8 tokens",
-        "truncated",
         _cut(Reset(_CUT_MS)),
         right="a failure, with the 8 tokens kept",
+        sees=("truncated",),
     ),
-    _broken(
+    Scenario(
         "broken_chunk",
         "a chunk's length is not a number, after 8 tokens",
-        "malformed_frame",
         _cut(_BROKEN_CHUNK, Close(_CUT_MS)),
+        sees=("malformed_frame",),
         spoils=True,
     ),
-    _broken(
-        "length_too_long",
-        "`Content-Length` is more than what comes",
-        "truncated",
-        length_too_long,
-    ),
-    _broken(
-        "length_too_short",
-        "`Content-Length` ends the body after 8 tokens, and more follows",
-        ("truncated", "malformed_frame"),
-        length_too_short,
-        right="complete for HTTP, not for the protocol; the rest is not the next answer",
-    ),
-    _broken(
-        "length_too_short_late",
-        "the same, and what follows comes 20 ms later",
-        ("truncated", "malformed_frame"),
-        length_too_short_late,
-        right="the connection is not used again: the next request on it would get the rest; a client that is "
-        "20 ms late reads everything at once, as above",
-    ),
-    _broken(
-        "until_close_early",
-        "a body without a length ends after 8 tokens",
-        "truncated",
-        until_close_early,
-    ),
-    _broken(
+    _length_too_long,
+    _length_too_short,
+    _length_too_short_late,
+    _until_close_early,
+    Scenario(
         "endless_head",
         "header fields without end",
-        "too_large",
         _never(Send(0, b"HTTP/1.1 200 OK\r\n"), Flood(0, b"X-More: " + b"x" * 4096 + b"\r\n")),
         protocols=ALL,
+        sees=("too_large",),
     ),
-    _broken(
+    Scenario(
         "no_answer",
         "no byte of a response",
-        "first_byte_timeout",
         _never(StallStep()),
         right="ends after --first-byte-timeout",
         protocols=ALL,
+        sees=("first_byte_timeout",),
         timeouts=_NO_FIRST_BYTE,
     ),
-    _broken(
+    Scenario(
         "no_answer_total",
         "no byte of a response, and the client has --timeout only",
-        "total_timeout",
         _never(StallStep()),
         protocols=ALL,
+        sees=("total_timeout",),
         timeouts=_TOTAL,
     ),
-    _broken(
+    Scenario(
         "stall_first",
         "headers, and then nothing more",
-        "idle_timeout",
         _never(_HEAD, StallStep()),
         right="ends after --idle-timeout",
+        sees=("idle_timeout",),
         timeouts=_IDLE,
     ),
-    _broken(
+    Scenario(
         "stall",
         "8 tokens, and then nothing more",
-        "idle_timeout",
         _cut(StallStep()),
         right="ends after --idle-timeout, with the 8 tokens kept",
+        sees=("idle_timeout",),
         timeouts=_IDLE,
     ),
-    _broken(
+    Scenario(
         "stall_total",
         "8 tokens, and then nothing more; the client has --timeout only",
-        "total_timeout",
         _cut(StallStep()),
+        sees=("total_timeout",),
         timeouts=_TOTAL,
     ),
     Scenario(
-        name="stall_after_done",
-        about="all of it, `[DONE]` included, but the body never ends",
+        "stall_after_done",
+        "all of it, `[DONE]` included, but the body never ends",
+        _answered(StallStep()),
         right="a success that was complete with its last byte",
-        script=_answered(StallStep()),
         protocols=OPENAI,
-        timeouts=_A_WHILE,
         requests=2,
-        fast=False,
+        timeouts=_A_WHILE,
     ),
     Scenario(
-        name="cut_after_done",
-        about="the connection closes after `[DONE]`, before the body's own end",
+        "cut_after_done",
+        "the connection closes after `[DONE]`, before the body's own end",
+        _answered(Close(END_MS)),
         right="a success: the protocol's end is an end",
-        script=_answered(Close(END_MS)),
         protocols=FIXED,
     ),
     Scenario(
-        name="reset_after_done",
-        about="a RST 10 ms after `[DONE]`, before the body's own end",
+        "reset_after_done",
+        "a RST 10 ms after `[DONE]`, before the body's own end",
+        _answered(Reset(END_MS + 10)),
         right="likewise",
-        script=_answered(Reset(END_MS + 10)),
         protocols=OPENAI,
     ),
     Scenario(
-        name="until_close",
-        about="`Connection: close` and no length: the end of the connection ends the body",
-        script=until_close,
+        "until_close",
+        "`Connection: close` and no length: the end of the connection ends the body",
+        until_close,
     ),
-    Scenario(name="http10", about="HTTP/1.0", script=http10),
+    _http10,
+    _length_and_chunks,
+    _sized,
     Scenario(
-        name="length_and_chunks",
-        about="a stream in chunks, with a `Content-Length` as well",
-        right="the chunks count (RFC 9112, 6.3); to refuse both lengths is right as well",
-        script=length_and_chunks,
-        sees=(COMPLETED, "malformed_frame"),
-    ),
-    Scenario(name="sized", about="a stream with a `Content-Length`", script=sized),
-    Scenario(
-        name="closes_when_idle",
-        about="the kept connection is closed 5 ms after each answer",
+        "closes_when_idle",
+        "the kept connection is closed 5 ms after each answer",
+        _complete(Close(END_MS + 5)),
         right="the next request goes over a new one",
-        script=_complete(Close(END_MS + 5)),
         protocols=OPENAI,
         pause_ms=60,
     ),
     Scenario(
-        name="resets_when_idle",
-        about="the kept connection is reset 5 ms after each answer",
+        "resets_when_idle",
+        "the kept connection is reset 5 ms after each answer",
+        _complete(Reset(END_MS + 5)),
         right="the next request goes over a new one",
-        script=_complete(Reset(END_MS + 5)),
         protocols=OPENAI,
         pause_ms=60,
     ),
     Scenario(
-        name="garbage_when_idle",
-        about="bytes that belong to nothing come 5 ms after each answer",
+        "garbage_when_idle",
+        "bytes that belong to nothing come 5 ms after each answer",
+        _complete(Send(END_MS + 5, _GARBAGE, after=True)),
         right="the connection is not used again",
-        script=_complete(Send(END_MS + 5, _GARBAGE, after=True)),
         protocols=OPENAI,
         pause_ms=60,
     ),
     *(
         Scenario(
-            name=name,
-            about=f"a second response that no request asked for, {when} the first",
+            name,
+            f"a second response that no request asked for, {when} the first",
+            partial(answered_twice, after_ms=after_ms),
             right="the connection is not used again; a client that sent a request before the second "
             "response came cannot distinguish it from the right one",
-            script=partial(answered_twice, after_ms=after_ms),
             protocols=OPENAI,
             sees=(COMPLETED, Failure.UNASKED_RESPONSE),
             pause_ms=60,
@@ -356,26 +336,61 @@ CONNECTIONS: Final = (
             ("answered_twice_late", 0.3, "0.3 ms after"),
         )
     ),
+    _garbage_after,
     Scenario(
-        name="garbage_after",
-        about="bytes that belong to nothing follow in the last segment of the answer",
-        right="the answer was complete; to call all of it broken is right as well",
-        script=garbage_after,
-        protocols=OPENAI,
-        sees=(COMPLETED, "malformed_frame"),
-    ),
-    Scenario(
-        name="continue_100",
-        about="`100 Continue` before the answer",
+        "continue_100",
+        "`100 Continue` before the answer",
+        _before(b"HTTP/1.1 100 Continue\r\n\r\n"),
         right="not the answer, nor its first byte",
-        script=_before(b"HTTP/1.1 100 Continue\r\n\r\n"),
         protocols=OPENAI,
     ),
     Scenario(
-        name="early_hints",
-        about="`103 Early Hints` before the answer",
+        "early_hints",
+        "`103 Early Hints` before the answer",
+        _before(_EARLY),
         right="not the answer",
-        script=_before(_EARLY),
         protocols=OPENAI,
+    ),
+    _unmet(
+        name="refused",
+        about="no process listens on the port",
+        protocols=ALL,
+        sees=("refused",),
+        place="closed_port",
+    ),
+    _unmet(
+        name="no_host",
+        about="the host's name has no address",
+        # A resolver that gets no answer itself may take longer than connecting may.
+        sees=("dns", "connect_timeout"),
+        place="no_host",
+    ),
+    _unmet(
+        name="no_connection",
+        about="the server's queue is full: no answer to a SYN",
+        right="ends after --connect-timeout",
+        sees=("connect_timeout",),
+        timeouts=_CONNECT,
+        place="full_queue",
+    ),
+    _unmet(
+        name="tls_self_signed",
+        about="a certificate that no authority has signed",
+        right=_VERIFIED,
+        sees=("tls",),
+        place="tls_self_signed",
+    ),
+    _unmet(
+        name="tls_expired",
+        about="a certificate that has expired",
+        right=_VERIFIED,
+        sees=("tls",),
+        place="tls_expired",
+    ),
+    _unmet(
+        name="tls_plain",
+        about="plain HTTP where TLS was asked for",
+        sees=("tls",),
+        place="plain_for_tls",
     ),
 )

@@ -10,14 +10,12 @@ from loadgen.driver.client.timeouts import Timeouts
 from loadgen.mock_endpoint.scenarios import timetable
 from loadgen.mock_endpoint.scenarios.dialects import chat, completions
 from loadgen.mock_endpoint.scenarios.frame_writers import ALL, OPENAI, STREAMED
-from loadgen.mock_endpoint.scenarios.http import EVENTS, chunked, head, unended, whole
-from loadgen.mock_endpoint.scenarios.scenario import Scenario
+from loadgen.mock_endpoint.scenarios.http import EVENTS, head, stream, unended, whole
+from loadgen.mock_endpoint.scenarios.scenario import Scenario, scenario
 from loadgen.mock_endpoint.scenarios.steps import Close, Flood, ScenarioScript, Send
 from loadgen.mock_endpoint.scenarios.timetable import FIRST_MS, words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from loadgen.mock_endpoint.scenarios.dialect import Dialect
 
 AFTER: Final = 8
@@ -27,6 +25,7 @@ WRONG_MS: Final = 60.0
 MESSAGE: Final = "CUDA out of memory"
 _LINE: Final = 17 * 2**20
 _MEGABYTE: Final = 2**20
+_SHORT: Final = Timeouts(timeout_s=0.4, connect_timeout_s=5.0)
 
 
 def valid_beginning(dialect: Dialect) -> list[Send]:
@@ -36,69 +35,99 @@ def valid_beginning(dialect: Dialect) -> list[Send]:
 
 def then(data: bytes, dialect: Dialect) -> ScenarioScript:
     """Eight tokens, and then something wrong, in a response that is complete."""
-    return ScenarioScript(tuple(chunked([*valid_beginning(dialect), Send(WRONG_MS, data)])), counted=False)
+    return stream([*valid_beginning(dialect), Send(WRONG_MS, data)], counted=False)
 
 
-def error_frame(dialect: Dialect) -> ScenarioScript:
-    """The protocol's error frame, then the end of the stream."""
+@scenario(
+    "an error in mid-stream, after 8 tokens and a status of 200",
+    right="a failure, with the 8 tokens kept: a status of 200 does not make it a success",
+    sees=("error_frame",),
+    message=MESSAGE,
+)
+def _error_frame(dialect: Dialect) -> ScenarioScript:
     wrong = dialect.error(MESSAGE)
     return then(wrong + chat.DONE if dialect.path in (chat.path, completions.path) else wrong, dialect)
 
 
-def error_first(dialect: Dialect) -> ScenarioScript:
-    """An error before any token."""
-    return ScenarioScript(tuple(chunked([Send(FIRST_MS, dialect.error(MESSAGE))])), counted=False)
+@scenario("an error as the first frame, status 200", sees=("error_frame",), message=MESSAGE)
+def _error_first(dialect: Dialect) -> ScenarioScript:
+    return stream([Send(FIRST_MS, dialect.error(MESSAGE))], counted=False)
 
 
-def json_error(dialect: Dialect) -> ScenarioScript:
-    """A status of 200, and an error as the body."""
+@scenario("a JSON error as the body, status 200", protocols=ALL, sees=("error_frame",), message=MESSAGE)
+def _json_error(dialect: Dialect) -> ScenarioScript:
     error = dialect.error(MESSAGE)
     payload = error[error.index(b"data: ") + len(b"data: ") :].strip()
     return ScenarioScript((whole(FIRST_MS, payload),), counted=False)
 
 
-def no_token(dialect: Dialect) -> ScenarioScript:
-    """A stream that ends in order without a token."""
+@scenario(
+    "a finish reason and no token",
+    right="nothing was generated: no success, and no TTFT of 0",
+    sees=("empty_answer",),
+)
+def _finish_only(dialect: Dialect) -> ScenarioScript:
     pieces = [*timetable.opening(dialect), *timetable.ending(dialect, ())]
-    return ScenarioScript(tuple(chunked(pieces)))
+    return stream(pieces)
 
 
-def only_done(_: Dialect) -> ScenarioScript:
-    """A stream of `[DONE]`."""
-    return ScenarioScript(tuple(chunked([Send(FIRST_MS, chat.DONE)])), counted=False)
+@scenario("`[DONE]` and nothing else", protocols=OPENAI, sees=("empty_response",))
+def _done_only(_: Dialect) -> ScenarioScript:
+    return stream([Send(FIRST_MS, chat.DONE)], counted=False)
 
 
-def no_body(_: Dialect) -> ScenarioScript:
-    """A stream of nothing."""
+@scenario("a stream of no bytes", protocols=OPENAI, sees=("empty_response",))
+def _no_body(_: Dialect) -> ScenarioScript:
     return ScenarioScript((Send(FIRST_MS, head(EVENTS, "Content-Length: 0")),), counted=False)
 
 
-def ends_early(dialect: Dialect) -> ScenarioScript:
-    """The body is complete, the answer is not: no finish reason, no end."""
-    return ScenarioScript(tuple(chunked(valid_beginning(dialect))), counted=False)
+@scenario(
+    "the body ends in order after 8 tokens, without a finish reason or `[DONE]`",
+    right="a gateway whose server died ends its own body in order",
+    sees=("truncated",),
+)
+def _ends_early(dialect: Dialect) -> ScenarioScript:
+    return stream(valid_beginning(dialect), counted=False)
 
 
-def done_early(dialect: Dialect) -> ScenarioScript:
-    """`[DONE]` in the middle of the answer."""
+@scenario(
+    "`[DONE]` after 8 tokens, without a finish reason",
+    right="the finish reason says that an answer is complete, and not `[DONE]`",
+    sees=("truncated",),
+)
+def _done_early(dialect: Dialect) -> ScenarioScript:
     return then(chat.DONE, dialect)
 
 
-def done_early_unended(dialect: Dialect) -> ScenarioScript:
-    """The same, and the body has no end."""
+@scenario(
+    "the same, and the connection closes before the body's own end",
+    right="llama-cpp-python ends a stream so that another request interrupts",
+    sees=("truncated",),
+)
+def _done_early_unended(dialect: Dialect) -> ScenarioScript:
     body = [*valid_beginning(dialect), Send(WRONG_MS, chat.DONE)]
     return ScenarioScript((*unended(body), Close(WRONG_MS)), counted=False)
 
 
-def gives_up(dialect: Dialect) -> ScenarioScript:
-    """Half of the answer, and an end in order whose finish reason is `abort`."""
+@scenario(
+    "a finish reason of `abort` after 8 tokens, usage and the protocol's end",
+    right="an answer that the server gave up is short, and fast",
+    protocols=tuple(name for name in STREAMED if name != "responses"),
+    sees=("aborted",),
+)
+def _gives_up(dialect: Dialect) -> ScenarioScript:
     ending = b"".join(dialect.ending(words(AFTER), counted=True))
     for reason in (b'"stop"', b'"end_turn"'):
         ending = ending.replace(reason, b'"abort"')
     return then(ending, dialect)
 
 
-def compressed(dialect: Dialect) -> ScenarioScript:
-    """A stream in gzip, which the client did not ask for."""
+@scenario(
+    "the body is gzip, although `identity` was asked",
+    right="the compressor decides when chunks of a compressed stream leave",
+    sees=("decode_error",),
+)
+def _gzip(dialect: Dialect) -> ScenarioScript:
     packed = gzip.compress(b"".join(piece.data for piece in timetable.body(dialect)), mtime=0)
     return ScenarioScript(
         (whole(FIRST_MS, packed, "Content-Encoding: gzip", content_type=EVENTS),),
@@ -106,52 +135,49 @@ def compressed(dialect: Dialect) -> ScenarioScript:
     )
 
 
-def html(_: Dialect) -> ScenarioScript:
-    """A page, with a status of 200."""
+@scenario("a login page, status 200", protocols=ALL, sees=("malformed_frame",))
+def _html(_: Dialect) -> ScenarioScript:
     page = b"<!doctype html><title>Sign in</title>"
     return ScenarioScript((whole(FIRST_MS, page, content_type="text/html"),), counted=False)
 
 
-def huge_line(_: Dialect) -> ScenarioScript:
-    """A line of 17 MiB."""
+@scenario(
+    "a line of 17 MiB",
+    right="memory is bounded: no line is kept beyond 16 MiB",
+    sees=("too_large",),
+    requests=1,
+    heavy=True,
+)
+def _huge_line(_: Dialect) -> ScenarioScript:
     pieces = [b"data: ", *(b"x" * _MEGABYTE for _ in range(_LINE // _MEGABYTE))]
     steps = [Send(0, head(EVENTS, "Connection: close")), *(Send(FIRST_MS, piece) for piece in pieces)]
     return ScenarioScript((*steps, Flood(FIRST_MS, b"x", 10)), counted=False)
 
 
-def endless_body(_: Dialect) -> ScenarioScript:
-    """Comments without end, as fast as possible."""
+@scenario(
+    "comments without end, as fast as possible",
+    right="memory is bounded: no body is kept beyond 64 MiB",
+    protocols=OPENAI,
+    sees=("too_large",),
+    requests=1,
+    heavy=True,
+)
+def _endless_body(_: Dialect) -> ScenarioScript:
     comment = b": " + b"x" * (_MEGABYTE - 4) + b"\n\n"
     return ScenarioScript(
         (Send(0, head(EVENTS, "Connection: close")), Flood(FIRST_MS, comment)), counted=False
     )
 
 
-def endless_pings(dialect: Dialect) -> ScenarioScript:
-    """Comments without end, one every 20 ms, after eight tokens."""
+@scenario(
+    "after 8 tokens nothing but comments, without end",
+    right="time is bounded too",
+    sees=("total_timeout",),
+    timeouts=_SHORT,
+)
+def _endless_pings(dialect: Dialect) -> ScenarioScript:
     body = [Send(0, head(EVENTS, "Connection: close")), *valid_beginning(dialect)]
     return ScenarioScript((*body, Flood(WRONG_MS, b": ping\n\n", 20)), counted=False)
-
-
-def _wrong(
-    name: str,
-    about: str,
-    sees: str,
-    script: Callable[[Dialect], ScenarioScript],
-    protocols: tuple[str, ...] = STREAMED,
-    right: str = "",
-    message: str = "",
-) -> Scenario:
-    return Scenario(
-        name=name,
-        about=about,
-        right=right,
-        script=script,
-        protocols=protocols,
-        sees=(sees,),
-        requests=2,
-        message=message,
-    )
 
 
 _FRAMES: Final = {
@@ -203,118 +229,31 @@ _FRAMES: Final = {
 }
 """Frames of the OpenAI protocols that are wrong, what each is, and what a client must call it."""
 
-_SHORT: Final = Timeouts(timeout_s=0.4, connect_timeout_s=5.0)
-
 FAULTS: Final = (
-    _wrong(
-        "error_frame",
-        "an error in mid-stream, after 8 tokens and a status of 200",
-        "error_frame",
-        error_frame,
-        right="a failure, with the 8 tokens kept: a status of 200 does not make it a success",
-        message=MESSAGE,
-    ),
-    _wrong(
-        "error_first",
-        "an error as the first frame, status 200",
-        "error_frame",
-        error_first,
-        message=MESSAGE,
-    ),
-    _wrong(
-        "json_error",
-        "a JSON error as the body, status 200",
-        "error_frame",
-        json_error,
-        protocols=ALL,
-        message=MESSAGE,
-    ),
+    _error_frame,
+    _error_first,
+    _json_error,
     *(
-        _wrong(
+        Scenario(
             name,
             f"{about}, after 8 tokens",
-            sees,
             partial(then, frame.replace(b"%b", MESSAGE.encode()) + chat.DONE),
-            OPENAI,
+            protocols=OPENAI,
+            sees=(sees,),
             message=MESSAGE if sees == "error_frame" else "",
         )
         for name, (about, frame, sees) in _FRAMES.items()
     ),
-    _wrong(
-        "finish_only",
-        "a finish reason and no token",
-        "empty_answer",
-        no_token,
-        right="nothing was generated: no success, and no TTFT of 0",
-    ),
-    _wrong("done_only", "`[DONE]` and nothing else", "empty_response", only_done, OPENAI),
-    _wrong("no_body", "a stream of no bytes", "empty_response", no_body, OPENAI),
-    _wrong(
-        "ends_early",
-        "the body ends in order after 8 tokens, without a finish reason or `[DONE]`",
-        "truncated",
-        ends_early,
-        right="a gateway whose server died ends its own body in order",
-    ),
-    _wrong(
-        "done_early",
-        "`[DONE]` after 8 tokens, without a finish reason",
-        "truncated",
-        done_early,
-        right="the finish reason says that an answer is complete, and not `[DONE]`",
-    ),
-    _wrong(
-        "done_early_unended",
-        "the same, and the connection closes before the body's own end",
-        "truncated",
-        done_early_unended,
-        right="llama-cpp-python ends a stream so that another request interrupts",
-    ),
-    _wrong(
-        "gives_up",
-        "a finish reason of `abort` after 8 tokens, usage and the protocol's end",
-        "aborted",
-        gives_up,
-        tuple(name for name in STREAMED if name != "responses"),
-        right="an answer that the server gave up is short, and fast",
-    ),
-    _wrong(
-        "gzip",
-        "the body is gzip, although `identity` was asked",
-        "decode_error",
-        compressed,
-        right="the compressor decides when chunks of a compressed stream leave",
-    ),
-    _wrong("html", "a login page, status 200", "malformed_frame", html, ALL),
-    Scenario(
-        name="huge_line",
-        about="a line of 17 MiB",
-        right="memory is bounded: no line is kept beyond 16 MiB",
-        script=huge_line,
-        sees=("too_large",),
-        requests=1,
-        heavy=True,
-        fast=False,
-    ),
-    Scenario(
-        name="endless_body",
-        about="comments without end, as fast as possible",
-        right="memory is bounded: no body is kept beyond 64 MiB",
-        script=endless_body,
-        protocols=OPENAI,
-        sees=("too_large",),
-        requests=1,
-        heavy=True,
-        fast=False,
-    ),
-    Scenario(
-        name="endless_pings",
-        about="after 8 tokens nothing but comments, without end",
-        right="time is bounded too",
-        script=endless_pings,
-        sees=("total_timeout",),
-        timeouts=_SHORT,
-        requests=2,
-        fast=False,
-    ),
+    _finish_only,
+    _done_only,
+    _no_body,
+    _ends_early,
+    _done_early,
+    _done_early_unended,
+    _gives_up,
+    _gzip,
+    _html,
+    _huge_line,
+    _endless_body,
+    _endless_pings,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from loadgen.mock_endpoint.scenarios.steps import Close, Send
+from loadgen.mock_endpoint.scenarios.steps import Close, ScenarioScript, Send
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,6 +43,15 @@ def chunked(body: Sequence[Send], *, head_at_ms: float = 0, content_type: str = 
     start = Send(head_at_ms, head(content_type, "Transfer-Encoding: chunked"))
     pieces = [replace(piece, data=chunk(piece.data)) for piece in body]
     return [start, *pieces, Send(body[-1].at_ms, LAST_CHUNK)]
+
+
+def stream(
+    body: Sequence[Send], *, head_at_ms: float = 0, content_type: str = EVENTS, counted: bool = True
+) -> ScenarioScript:
+    """A complete response with a body in HTTP chunks."""
+    return ScenarioScript(
+        tuple(chunked(body, head_at_ms=head_at_ms, content_type=content_type)), counted=counted
+    )
 
 
 def unended(body: Sequence[Send]) -> list[Step]:

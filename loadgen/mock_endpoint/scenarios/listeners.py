@@ -22,12 +22,7 @@ _FILLERS: Final = 4
 
 
 class Listeners:
-    """All listening sockets, and the places without a listener.
-
-    Args:
-        host: The address of all of them.
-        port: Of the server.
-    """
+    """All listening sockets, and the places without a listener."""
 
     def __init__(self, host: str, port: int) -> None:
         self._host = host

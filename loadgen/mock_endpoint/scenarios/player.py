@@ -23,12 +23,7 @@ _AT_ONCE: Final = struct.pack("ii", 1, 0)
 
 
 class Player:
-    """Plays scripts on one connection.
-
-    Args:
-        sock: Non-blocking.
-        reader: Of the same connection.
-    """
+    """Plays scripts on one connection."""
 
     def __init__(self, sock: StampingSocket, reader: RequestReader) -> None:
         self._sock = sock

@@ -21,8 +21,6 @@ class ReceivedRequest(NamedTuple):
     """One request.
 
     Attributes:
-        method: `POST`, say.
-        path: With the query, if it has one.
         headers: By their names in lower case.
         received_ns: When its last segment had arrived.
     """
@@ -38,11 +36,7 @@ class NotHTTPError(MockError):
 
 
 class RequestReader:
-    """Reads the requests of one connection, one after the other.
-
-    Args:
-        sock: Non-blocking.
-    """
+    """Reads the requests of one connection, one after the other."""
 
     def __init__(self, sock: StampingSocket) -> None:
         self._sock = sock

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from loadgen.driver.client.timeouts import Timeouts
 from loadgen.mock_endpoint.scenarios.frame_writers import STREAMED
@@ -25,22 +25,22 @@ Place = Literal[
 PATIENT: Final = Timeouts(timeout_s=20.0, connect_timeout_s=10.0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Scenario:
     """The behaviour of a server, and the right outcome for a client.
 
     Attributes:
         name: Used in paths and tables.
         about: What the server does, in a few words.
-        right: What a client must make of it, and why, where that is not plain.
         script: What is done for one request, in a protocol.
+        right: What a client must make of it, and why, where that is not plain.
         protocols: Where there is such a thing.
         sees: What a client sees: `completed`, or the name of a failure; several where either is right.
         timeouts: What a client must be given to see it.
-        requests: How many are asked to try a client, two at a time.
+        requests: How many are asked to try a client, two at a time; None for 2 of a failure, else as many as
+            the protocol takes.
         heavy: It keeps server and client busy, and is tried with little else going on.
         pause_ms: Between one request and the next on a connection.
-        fast: Over within a fraction of a second, whatever timeouts the client has.
         place: Where it is met.
         message: What the failure's message must have in it.
         retry_after_s: From and to, where the server says when to come back.
@@ -51,15 +51,15 @@ class Scenario:
 
     name: str
     about: str
-    right: str = ""
     script: Callable[[Dialect], ScenarioScript]
+    _: KW_ONLY
+    right: str = ""
     protocols: tuple[str, ...] = STREAMED
     sees: tuple[str, ...] = (COMPLETED,)
     timeouts: Timeouts = PATIENT
-    requests: int = 6
+    requests: int | None = None
     heavy: bool = False
     pause_ms: float = 0
-    fast: bool = True
     place: Place = "http"
     message: str = ""
     retry_after_s: tuple[float, float] | None = None
@@ -76,3 +76,8 @@ class Scenario:
     def completes(self) -> bool:
         """Whether success is the only right outcome."""
         return self.sees == (COMPLETED,)
+
+
+def scenario(about: str, **facts: Any) -> Callable[[Callable[[Dialect], ScenarioScript]], Scenario]:
+    """Make a scenario of a script, under the name of the function without its underscore."""
+    return lambda script: Scenario(script.__name__[1:], about, script, **facts)

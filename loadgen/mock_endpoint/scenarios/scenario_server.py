@@ -6,7 +6,9 @@ import asyncio
 import socket
 import time
 from contextlib import ExitStack, suppress
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
 
 from loadgen.driver.client.arrival import StampingSocket
 from loadgen.driver.client.failure import Failure
@@ -15,7 +17,6 @@ from loadgen.mock_endpoint.scenarios.catalog import CHAOS, SCENARIOS
 from loadgen.mock_endpoint.scenarios.chaos import AFTER_UNASKED, Chaos
 from loadgen.mock_endpoint.scenarios.frame_writers import DIALECTS
 from loadgen.mock_endpoint.scenarios.http import whole
-from loadgen.mock_endpoint.scenarios.index_pages import model_list, not_found, protocol_of, table
 from loadgen.mock_endpoint.scenarios.listeners import Listeners
 from loadgen.mock_endpoint.scenarios.player import Player
 from loadgen.mock_endpoint.scenarios.request import NotHTTPError, RequestReader
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from loadgen.mock_endpoint.truth import Truth
 
 _OK: Final = 200
+_MODELS: Final = {"object": "list", "data": [{"id": "scenario", "object": "model", "owned_by": "loadgen"}]}
 _LOOK_AGAIN_S: Final = 0.01
 _NOT_HTTP: Final = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
@@ -64,11 +66,7 @@ async def serve_scenarios(
 
 
 class _ScenarioServer:
-    """Plays scenarios to each client that connects.
-
-    Attributes:
-        url: The base URL at which the scenario is met that was asked for.
-    """
+    """Plays scenarios to each client that connects."""
 
     def __init__(
         self, options: MockOptions, tell: Callable[[Truth], None], bases: Mapping[Place, str]
@@ -203,3 +201,37 @@ def _why_not(name: str, path: str) -> str:
         return f"{name} is met at another address; GET / has its URL"
     protocols = ", ".join(SCENARIOS[name].protocols)
     return f"{name} is not for this protocol, but for {protocols}; GET / lists all of them"
+
+
+def protocol_of(path: str) -> str | None:
+    """The protocol of a path, by the final operation."""
+    fitting = [name for name, dialect in DIALECTS.items() if path.endswith(dialect.path)]
+    return max(fitting, key=lambda name: len(DIALECTS[name].path), default=None)
+
+
+def table(bases: Mapping[Place, str]) -> bytes:
+    """Every scenario, with the base URL."""
+    rows: list[dict[str, Any]] = [
+        {
+            "name": scenario.name,
+            "about": scenario.about,
+            "right": scenario.right,
+            "sees": scenario.sees,
+            "protocols": scenario.protocols,
+            "url": f"{bases[scenario.place]}/{scenario.name}/v1",
+        }
+        for scenario in SCENARIOS.values()
+    ]
+    return orjson.dumps(rows)
+
+
+def model_list(status: int) -> bytes:
+    """A list of one model, or the failure to make one."""
+    if status != _OK:
+        return whole(0, orjson.dumps({"error": {"message": "no list today"}}), status=status).data
+    return whole(0, orjson.dumps(_MODELS)).data
+
+
+def not_found(why: str) -> bytes:
+    """The answer to an unknown path."""
+    return whole(0, orjson.dumps({"error": {"message": why}}), status=404).data

@@ -31,7 +31,6 @@ class Send:
 
     Attributes:
         at_ms: When, in ms after the request.
-        data: The bytes.
         contents: What the events carry that these bytes complete.
         after: The response was over before: these bytes are not part of it.
     """
@@ -78,7 +77,6 @@ class ScenarioScript:
     """The script for one request. The next request follows, unless a step ends the connection.
 
     Attributes:
-        steps: In the order of their times.
         counted: Whether the server tells how many tokens it sent.
         streamed: Whether each event has a time of its own; else the answer is one JSON text.
     """

@@ -1,4 +1,4 @@
-"""The host of episodes: the process of the agents of a worker, seen from the worker."""
+"""Episodes as a kind of sessions, and their host: the process of a worker's agents, seen from the worker."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ import importlib
 import os
 import socket
 import subprocess
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
+import orjson
+
 from loadgen.driver.client.redaction import VARIABLES
+from loadgen.driver.requests.turn_outcome import AnswerUse
 from loadgen.driver.system.child_process import exit_status, start_child
 from loadgen.driver.system.fork import ForkedProcess, can_fork
 from loadgen.driver.workers.framing import READ_BYTES, FrameReader, Outbox
-from loadgen.plugins.agents.agent_main import END_TIMEOUT_S
+from loadgen.plugins.agents.agent_main import END_TIMEOUT_S, main
 from loadgen.plugins.agents.agent_messages import (
     AgentConfig,
     AgentsReady,
@@ -32,23 +35,85 @@ from loadgen.plugins.agents.agent_messages import (
     decoded,
     encoded,
 )
-from loadgen.plugins.agents.episode_session import EpisodeSession
 from workloads.episode_program import programs_of
 from workloads.sample import examples
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Coroutine, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
+    from pathlib import Path
 
+    from loadgen.driver.requests.session_turns import SessionTurns
     from loadgen.driver.requests.turn_outcome import TurnOutcome
     from loadgen.driver.session_kind import HostingWorker
     from loadgen.plugins.agents.episode_plan import EpisodePlan
-    from loadgen.plugins.agents.episode_session import EpisodeTurns
     from loadgen.plugins.agents.user_client import SimulatedUserClient
     from workloads.episode_program import EpisodeProgram, EpisodeSample
     from workloads.sample import Sample
 
 PROCESS_NAME: Final = "loadgen-agents"
 """What `ps -o comm` shows of the process where it is a copy of its worker."""
+
+_NOTHING: Final[Mapping[str, Any]] = {}
+
+
+class EpisodeSession:
+    """An episode; see `loadgen.driver.session_kind.UserSession`."""
+
+    def __init__(self, player: AgentProcess, number: int, sample: EpisodeSample) -> None:
+        self.number = number
+        self.last_turn = len(sample.follow_ups)
+        self._player = player
+        self._sample = sample
+
+    def begin(self, turns: SessionTurns) -> Coroutine[Any, Any, TurnOutcome]:
+        """Play the episode, which issues turns."""
+        turns.open()
+        return self._play(turns)
+
+    async def _play(self, turns: SessionTurns) -> TurnOutcome:
+        begun_ns, scheduled_ns = turns.now_ns(), turns.scheduled_ns
+        try:
+            asked = EpisodeTurns(turns, begun_ns)
+            return await self._player.play(self._sample, asked, turns.phase, scheduled_ns, begun_ns)
+        finally:
+            turns.end()
+
+
+class EpisodeTurns:
+    """Takes the turns of one episode.
+
+    The agent's time is not the client's: the first turn is late by as much as its episode began late.
+    """
+
+    def __init__(self, turns: SessionTurns, begun_ns: int) -> None:
+        self._turns = turns
+        self._begun_ns = begun_ns
+        self._has_asked = False
+
+    async def __call__(
+        self, sample: Sample, more: Mapping[str, Any], members: Mapping[str, Any] | None, asked_ns: int
+    ) -> TurnOutcome:
+        """Issue a request now and follow the request to the end."""
+        turns, due_ns, first = self._turns, asked_ns, _NOTHING
+        if not self._has_asked:
+            due_ns, first = self._first(asked_ns)
+        self._has_asked = True
+        body = turns.prepare(sample)
+        if members:
+            body = orjson.dumps({**orjson.loads(body), **members})
+        await turns.room()
+        return await turns.take(sample, body, due_ns, {**more, **first}, AnswerUse.READ)
+
+    def _first(self, asked_ns: int) -> tuple[int, Mapping[str, Any]]:
+        """The due time of the first turn, and further facts for the log."""
+        turns, agent_ns = self._turns, asked_ns - self._begun_ns
+        held = {} if turns.free_ns is None else {"free_ns": turns.free_ns + agent_ns}
+        return turns.scheduled_ns + agent_ns, held
+
+    def why_over(self) -> str | None:
+        """Why no further turn may be asked; None where one may."""
+        return self._turns.why_over(self._turns.now_ns())
 
 
 class AgentsLostError(Exception):
@@ -115,7 +180,7 @@ class AgentProcess:
     async def play(
         self, sample: EpisodeSample, turns: EpisodeTurns, phase: str, scheduled_ns: int, begun_ns: int
     ) -> TurnOutcome:
-        """See `loadgen.plugins.agents.episode_session.PlaysEpisodes`.
+        """Play the episode of a sample to the end; return the outcome of the last turn.
 
         Raises:
             AgentsLostError: The process ended.
@@ -233,6 +298,44 @@ def _started(line: int) -> ForkedProcess | subprocess.Popen[bytes]:
         return start_child(
             "loadgen.plugins.agents.agent_main", str(line), environment=environment, pass_fds=(line,)
         )
-    from loadgen.plugins.agents.agent_main import main
 
     return ForkedProcess(PROCESS_NAME, partial(main, line), keep=(line,), without=VARIABLES)
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeKind:
+    """Episodes as a kind of sessions; see `loadgen.driver.session_kind.SessionKind`."""
+
+    plan: EpisodePlan
+
+    def settings(self) -> dict[str, Any]:
+        """Members for the settings in the log, without secrets."""
+        return {"episodes": self.plan.settings()}
+
+    def in_folder(self, run: Path) -> EpisodeKind:
+        """The episodes of a run in a folder."""
+        return EpisodeKind(self.plan.in_folder(run))
+
+    def require(self) -> None:
+        """Import the agent.
+
+        Raises:
+            EpisodeCodeError: It cannot be imported.
+        """
+        import_players(set() if self.plan.agent is None else {self.plan.agent}, self.plan.paths)
+
+    def host(self) -> AgentProcess:
+        """Start the process that plays episodes."""
+        return AgentProcess(self.plan)
+
+
+def import_players(codes: AbstractSet[str], paths: tuple[str, ...]) -> None:
+    """Import the players of episodes, so that a missing one is reported before the first request.
+
+    Raises:
+        EpisodeCodeError: It cannot be imported.
+    """
+    from loadgen.plugins.agents.rollout import EpisodePlayer
+
+    for code in codes:
+        EpisodePlayer(code, paths)

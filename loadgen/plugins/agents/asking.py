@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from secrets import randbits, token_hex
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from loadgen.plugins.agents.episode import Reply, ToolRecord, TurnFailedError, UserFailedError
-from loadgen.plugins.agents.trace import EpisodeTrace
 from recorder.event import Event, EventType
 from workloads.answer_details import AnswerDetails
 from workloads.sample import Sample, last_text
@@ -20,15 +21,36 @@ if TYPE_CHECKING:
 
     from loadgen.driver.requests.turn import Emit
     from loadgen.driver.requests.turn_outcome import TurnOutcome
-    from loadgen.plugins.agents.limits import EpisodeLimits
+    from loadgen.plugins.agents.episode_plan import EpisodeLimits
     from workloads.sample import Message
 
 USER_PHASE: Final = "user_sim"
 """Of the requests to a simulated user, which no figure of the system under test counts."""
 
 
+class EpisodeTrace:
+    """Appends events to a file of JSON lines, as `log_event` of an agent loop does."""
+
+    def __init__(self, folder: str | None, name: str) -> None:
+        self.folder = folder
+        self.name = name
+
+    def write(self, event: str, **data: Any) -> None:
+        """Append an event.
+
+        Raises:
+            OSError: The file cannot be written.
+        """
+        if self.folder is None:
+            return
+        path = Path(self.folder, f"{self.name}.jsonl")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps({"event": event, "rollout_id": self.name, **data}, default=str) + "\n")
+
+
 class TakeTurn(Protocol):
-    """Issues a turn of an episode; see `loadgen.plugins.agents.episode_session.EpisodeTurns`."""
+    """Issues a turn of an episode; see `loadgen.plugins.agents.agent_process.EpisodeTurns`."""
 
     async def __call__(
         self, sample: Sample, more: Mapping[str, Any], members: Mapping[str, Any] | None, asked_ns: int

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from loadgen.plugins.agents.episode import Ask
     from loadgen.plugins.agents.episode_plan import AgentCommand
-    from loadgen.plugins.sandbox.asynchronous import SandboxOnDemand
+    from loadgen.plugins.sandbox.opening import SandboxOnDemand
     from workloads.sample import Sample
 
 MOST_OUTPUT: Final = 2**20

@@ -1,8 +1,9 @@
-"""From settings and samples to the plan of the episodes of a session."""
+"""From settings and samples to the plan of a session's episodes, and to the sandboxes that it needs."""
 
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from loadgen.driver.client import chat_completions
@@ -13,15 +14,17 @@ from loadgen.sessions.settings.episode_options import DEFAULT_MAX_TURNS
 from workloads.sample import Sample, examples
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from loadgen.driver.client.codec import Codec, Generation
     from loadgen.driver.client.endpoint import Endpoint
-    from loadgen.plugins.agents.episode_kind import EpisodeKind
-    from loadgen.plugins.agents.episode_plan import UserEndpoint
-    from loadgen.plugins.agents.limits import EpisodeLimits
+    from loadgen.plugins.agents.agent_process import EpisodeKind
+    from loadgen.plugins.agents.episode_plan import EpisodeLimits, UserEndpoint
     from loadgen.sessions.settings.benchmark_options import TaskSettings
     from loadgen.sessions.settings.episode_options import EpisodeSettings
     from workloads.dataset import Dataset
     from workloads.episode_program import EpisodeProgram
+    from workloads.sandbox_contract import SandboxSpec
 
 
 def episode_kind(
@@ -43,7 +46,7 @@ def episode_kind(
     programs = _programs(dataset)
     if not programs and not settings.has_agent:
         return None
-    from loadgen.plugins.agents.episode_kind import EpisodeKind, import_players
+    from loadgen.plugins.agents.agent_process import EpisodeKind, import_players
     from loadgen.plugins.agents.episode_plan import EpisodePlan, UserEndpoint
 
     try:
@@ -102,7 +105,7 @@ def _programs(dataset: Dataset) -> list[EpisodeProgram]:
 
 
 def _limits(settings: EpisodeSettings) -> EpisodeLimits:
-    from loadgen.plugins.agents.limits import EpisodeLimits
+    from loadgen.plugins.agents.episode_plan import EpisodeLimits
 
     input_price, output_price = _prices(settings.episode_prices)
     return EpisodeLimits(
@@ -139,3 +142,74 @@ def _user(settings: EpisodeSettings) -> UserEndpoint | None:
         message = str(error).replace("--url", "--user-url")
         raise UsageError(message.replace("--api-key or --header", "--user-api-key")) from error
     return UserEndpoint(target, settings.user_model, settings.user_temperature)
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxNeeds:
+    """The required sandboxes.
+
+    Attributes:
+        daemon: Whether Docker must answer. Images of benchmarks are fetched when they are used.
+        image: The image that must be had; None for none.
+        opened: What must open; None for nothing.
+        programs: Where programs of answers run; None for nowhere.
+    """
+
+    daemon: bool = False
+    image: str | None = None
+    opened: SandboxSpec | None = None
+    programs: SandboxSpec | None = None
+
+    def require(self) -> None:
+        """Check the requirements.
+
+        Raises:
+            SandboxError: It is not: the message says what to do.
+            ExtraError: The client of Docker is not installed.
+        """
+        if self.daemon:
+            from loadgen.plugins.sandbox.docker_daemon import connect
+
+            connect().close()
+        if self.image is not None:
+            from loadgen.plugins.sandbox.docker_daemon import image_facts
+
+            image_facts(self.image)
+        if self.opened is not None:
+            from loadgen.plugins.sandbox.opening import open_sandbox
+
+            open_sandbox(self.opened).close()
+        if self.programs is not None:
+            from loadgen.plugins.sandbox.programs import require
+
+            require(self.programs)
+
+
+def sandbox_needs(tasks: TaskSettings, episodes: EpisodeKind | None, dataset: Dataset) -> SandboxNeeds:
+    """The requirements of a session, and of its benchmarks' program-running scorers.
+
+    Raises:
+        TaskError, EvalError, ExtraError: A scorer cannot be used.
+    """
+    from loadgen.sessions.run.scoring_at_end import running_scorers
+
+    spec, running = tasks.scoring.place, running_scorers(tasks)
+    of_options = not all(scorer.own_containers for scorer in running)
+    kinds, has_agent = set(), False
+    if episodes is not None and episodes.plan.sandbox is not None:
+        kinds, has_agent = set(_kinds(dataset)), episodes.plan.has_agent
+    return SandboxNeeds(
+        daemon=any(scorer.own_containers for scorer in running) or "docker" in kinds,
+        image=spec.image if spec.kind == "docker" and of_options else None,
+        opened=spec if "local" in kinds or (has_agent and spec.kind == "docker") else None,
+        programs=spec if running and of_options else None,
+    )
+
+
+def _kinds(dataset: Dataset) -> Iterator[str]:
+    """The kinds of sandboxes that questions name."""
+    from workloads.episode_program import programs_of
+
+    for program in programs_of(examples(dataset.samples)):
+        if program.sandbox is not None:
+            yield program.sandbox.kind

@@ -1,7 +1,8 @@
-"""Plays an episode with a rollout agent loop, whose model client is the episode's `ask`."""
+"""Plays episodes with code: an async function, or a rollout agent loop whose model client is the `ask`."""
 
 from __future__ import annotations
 
+import inspect
 import re
 import time
 from typing import TYPE_CHECKING, Any, Final
@@ -12,13 +13,16 @@ from loadgen.plugins.agents.contract import (
     RolloutContext,
     RolloutMetrics,
     RolloutRequest,
+    provide,
 )
-from loadgen.plugins.agents.episode import EpisodeResult
+from loadgen.plugins.agents.episode import EpisodeResult, as_result
+from workloads.episode_program import imported
 from workloads.errors import EpisodeCodeError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from loadgen.plugins.agents.asking import EpisodeTrace
     from loadgen.plugins.agents.episode import Ask
     from workloads.sample import Sample
 
@@ -27,6 +31,9 @@ MAX_TURNS: Final = 10
 
 _NAME: Final = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 _OWN: Final = frozenset({"max_tokens", "temperature"})
+
+_RUN = "run"
+_GET_TOOLS = "get_tools"
 
 
 class ToolValidationError(EpisodeCodeError):
@@ -154,3 +161,48 @@ def _schema(number: int, tool: Any) -> Mapping[str, Any]:
     if parameters is not None and (not isinstance(parameters, dict) or parameters.get("type") != "object"):
         raise ToolValidationError(f"tool {name}: the parameters must be of the type object")
     return schema
+
+
+class EpisodePlayer:
+    """Plays episodes with the code of a name.
+
+    Args:
+        code: `module:attribute`: an async function `(sample, ask, sandbox)`, or a rollout agent loop: a class
+            or an instance with `get_tools` and `run`.
+        sequential: Whether one instance of a class plays all samples, and keeps its state.
+
+    Raises:
+        EpisodeCodeError: It cannot be imported, or is neither.
+    """
+
+    def __init__(self, code: str, paths: Sequence[str] = (), *, sequential: bool = False) -> None:
+
+        provide()
+        self._agent: Any = imported(code, paths)
+        if not is_loop(self._agent) and not callable(self._agent):
+            raise EpisodeCodeError(
+                f"{code}: is {type(self._agent).__name__}, and neither an async function (sample, ask, "
+                "sandbox) nor an agent loop with get_tools and run"
+            )
+        if sequential and inspect.isclass(self._agent):
+            self._agent = self._agent()
+
+    async def play(
+        self, sample: Sample, ask: Ask, sandbox: Any, trace: EpisodeTrace | None = None
+    ) -> EpisodeResult:
+        """Play the episode of a sample; a loop's `log_event` writes into the trace.
+
+        Raises:
+            EpisodeError: No further turn could be asked.
+        """
+        agent: Any = self._agent() if inspect.isclass(self._agent) else self._agent
+        if is_loop(agent):
+            where = (None, None) if trace is None else (trace.folder, trace.name)
+            return await play_loop(agent, sample, ask, *where)
+        value = agent(sample, ask, sandbox)
+        return as_result(await value if inspect.isawaitable(value) else value)
+
+
+def is_loop(agent: Any) -> bool:
+    """Whether an agent follows the contract of rollout agent loops."""
+    return callable(getattr(agent, _RUN, None)) and callable(getattr(agent, _GET_TOOLS, None))

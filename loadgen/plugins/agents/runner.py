@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.requests.turn_outcome import TurnOutcome
-from loadgen.plugins.agents.agent import EpisodePlayer
 from loadgen.plugins.agents.asking import EpisodeAsk
 from loadgen.plugins.agents.command import CommandPlayer
 from loadgen.plugins.agents.episode import EpisodeError, EpisodeResult, LimitReachedError
-from loadgen.plugins.sandbox.asynchronous import SandboxPool
+from loadgen.plugins.agents.rollout import EpisodePlayer
+from loadgen.plugins.sandbox.opening import SandboxPool
 from recorder.event import Event, EventType
 from workloads.episode_program import error_text, imported
 from workloads.sandbox_contract import SandboxError
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from loadgen.driver.requests.turn import Emit
     from loadgen.plugins.agents.asking import TakeTurn
     from loadgen.plugins.agents.episode_plan import EpisodePlan
-    from loadgen.plugins.sandbox.asynchronous import SandboxOnDemand
+    from loadgen.plugins.sandbox.opening import SandboxOnDemand
     from workloads.episode_program import EpisodeProgram, EpisodeSample
 
 CUT: Final = TurnOutcome(Failure.CANCELLED, None, 0)

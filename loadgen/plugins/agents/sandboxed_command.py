@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from loadgen.plugins.agents.episode import Ask
-    from loadgen.plugins.sandbox.asynchronous import SandboxOnDemand
+    from loadgen.plugins.sandbox.opening import SandboxOnDemand
 
 _FOLDER: Final = "/tmp/.loadgen"  # noqa: S108 (of the sandbox)
 _RELAY: Final = f"{_FOLDER}/relay.py"

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from loadgen.plugins.agents.episode import EpisodeResult
-from loadgen.plugins.agents.tool_loop import Tool, run_call
+from loadgen.plugins.agents.tool_loop import Tool, tool_loop
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from loadgen.plugins.agents.episode import Ask, Reply
+    from loadgen.plugins.agents.episode import Ask
     from workloads.sample import Message
 
 STOP: Final = "###STOP###"
@@ -62,20 +62,11 @@ async def converse(ask: Ask, user: SimulatedUser, system: str, tools: Sequence[T
     Raises:
         EpisodeError: No further turn can be asked.
     """
-    schemas: list[Mapping[str, Any]] = [tool.schema for tool in tools]
-    by_name = {tool.name: tool for tool in tools}
-    conversation: list[Message] = [{"role": "system", "content": system}]
+    conversation: Sequence[Message] = [{"role": "system", "content": system}]
     text = await user.first(ask)
     while not user.is_over(text):
-        conversation.append({"role": "user", "content": text})
-        reply: Reply = await ask(conversation, tools=schemas)
-        conversation.append(reply.message)
-        while reply.tool_calls:
-            for call in reply.tool_calls:
-                result = await run_call(ask, call, by_name)
-                conversation.append({"role": "tool", "tool_call_id": call.get("id", ""), "content": result})
-            reply = await ask(conversation, tools=schemas)
-            conversation.append(reply.message)
-        text = await user.says(ask, reply.text)
-    conversation.append({"role": "user", "content": text})
+        answered = await tool_loop(ask, [*conversation, {"role": "user", "content": text}], tools)
+        conversation = answered.messages
+        text = await user.says(ask, conversation[-1].get("content") or "")
+    conversation = [*conversation, {"role": "user", "content": text}]
     return EpisodeResult(conversation, finish_reason="user_stop")

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from loadgen.plugins.agents.episode import Ask, EpisodeResult
-    from loadgen.plugins.sandbox.asynchronous import AsyncSandbox, SandboxOnDemand
+    from loadgen.plugins.sandbox.opening import AsyncSandbox, SandboxOnDemand
     from workloads.sample import Message
     from workloads.sandbox_contract import CommandResult
 

@@ -2,6 +2,10 @@
 
 The name of a format is the option that names its target; `names` is the option's value in messages, `takes`
 the further options, and `series` whether a series of runs can be written.
+
+The function of a format takes the options and the target. It raises `UsageError` for a target or an option
+that cannot be used, `SetupError` for a target that cannot be written, `OptionError` for a scoring pass or a
+price that does not exist, and `LogError` for a run that cannot be read.
 """
 
 from __future__ import annotations
@@ -49,13 +53,7 @@ def chosen(settings: ExportSettings) -> str:
 
 
 def write(settings: ExportSettings, name: str) -> Exported:
-    """Write a run in a format.
-
-    Raises:
-        UsageError: The run is a series that the format does not take, or the target cannot be written.
-        SetupError: The target cannot be written.
-        LogError: The run cannot be read.
-    """
+    """Write a run in a format; a series of runs only where the format takes a series."""
     from loadgen.sessions.files.series_file import is_series
 
     entry = entries("exports")[name]

@@ -20,9 +20,9 @@ from loadgen.sessions.files.target_url import base_url
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from loadgen.plugins.exports.render.flat_figures import ReportedFigure
-    from loadgen.plugins.exports.render.histograms import BucketHistogram
-    from loadgen.plugins.exports.render.spans import Span
+    from loadgen.plugins.exports.flat_figures import ReportedFigure
+    from loadgen.plugins.exports.histograms import BucketHistogram
+    from loadgen.plugins.exports.spans import Span
     from loadgen.sessions.settings.export import ExportSettings
 
 _OPTION: Final = "--otlp"
@@ -30,7 +30,6 @@ _BATCH: Final = 512
 """Spans a message: as many as the batch processor of the SDK sends."""
 _SCHEMA: Final = "https://opentelemetry.io/schemas/1.37.0"
 _SCOPE: Final = "llm-loadgen"
-_HEADERS: Final = "headers with secrets go into OTEL_EXPORTER_OTLP_HEADERS"
 
 
 def send(settings: ExportSettings, url: str) -> Exported:
@@ -45,13 +44,12 @@ def send(settings: ExportSettings, url: str) -> Exported:
         SetupError: The collector did not take a message.
         LogError: The run cannot be read.
     """
-    from loadgen.plugins.exports.exported_report import report_of, requests_of
-    from loadgen.plugins.exports.render.flat_figures import figures
-    from loadgen.plugins.exports.render.histograms import histograms
-    from loadgen.plugins.exports.render.spans import spans
-    from loadgen.plugins.exports.run_log import opened
+    from loadgen.plugins.exports.exported import opened, report_of, requests_of
+    from loadgen.plugins.exports.flat_figures import figures
+    from loadgen.plugins.exports.histograms import histograms
+    from loadgen.plugins.exports.spans import spans
 
-    base = base_url(_OPTION, url, _HEADERS)
+    base = base_url(_OPTION, url, "headers with secrets go into OTEL_EXPORTER_OTLP_HEADERS")
     with importing(_OPTION, "otel"):
         from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter

@@ -5,32 +5,34 @@ from __future__ import annotations
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
-from loadgen.plugins.exports.exported import Exported
+from loadgen.plugins.exports.exported import Exported, opened
 from loadgen.sessions.errors import SetupError, UsageError
+from reporter.log.sql_files import quoted
+from reporter.sample_results import TABLES, ResultOptions, write_results
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from loadgen.sessions.settings.export import ExportSettings
+    from reporter.log.database import OpenLog
 
 _OPTION: Final = "--parquet"
 
+SAMPLES: Final = "samples.parquet"
+EVENTS: Final = "events.parquet"
+CHUNKS: Final = "chunks.parquet"
+FILES: Final = (SAMPLES, EVENTS, CHUNKS)
+_QUERIES: Final = {
+    EVENTS: "SELECT * FROM events ORDER BY seq",
+    CHUNKS: "SELECT * FROM chunks",
+}
+
 
 def write_folder(settings: ExportSettings, folder: Path) -> Exported:
-    """Write `samples.parquet`, `events.parquet` and `chunks.parquet` completely, or not at all.
-
-    Raises:
-        UsageError: The folder has one of them, or is a file.
-        SetupError: A file cannot be written.
-        OptionError: The scoring pass or price does not exist.
-        LogError: The run cannot be read.
-    """
+    """Write `samples.parquet`, `events.parquet` and `chunks.parquet` completely, or not at all."""
     from pathlib import Path
 
-    from loadgen.plugins.exports.render.parquet_tables import FILES, SAMPLES, write_tables
-    from loadgen.plugins.exports.run_log import opened
     from loadgen.sessions.settings.price_options import load as load_prices
-    from reporter.sample_results import ResultOptions
 
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{_OPTION} {folder}: is a file; name a folder")
@@ -51,3 +53,20 @@ def write_folder(settings: ExportSettings, folder: Path) -> Exported:
     except OSError as error:
         raise SetupError(f"{folder} cannot be written ({error.strerror})") from error
     return Exported("folder", str(folder), rows[SAMPLES], {"files": rows})
+
+
+def write_tables(log: OpenLog, folder: Path, options: ResultOptions) -> dict[str, int]:
+    """Write the tables of a run.
+
+    Raises:
+        OptionError: The scoring pass or price does not exist.
+        OSError: A file cannot be written.
+    """
+    log.load((*TABLES, "events"))
+    rows = {SAMPLES: write_results(log, folder / SAMPLES, options)}
+    for name, query in _QUERIES.items():
+        target = quoted(str(folder / name))
+        ((rows[name],),) = log.execute(
+            f"COPY ({query}) TO {target} (FORMAT parquet, COMPRESSION zstd)"
+        ).fetchall()
+    return rows

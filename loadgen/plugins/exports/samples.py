@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from loadgen.plugins.exports.exported import Exported
-from loadgen.plugins.exports.target_file import require_writable
+from loadgen.plugins.exports.exported import Exported, require_writable
 from loadgen.sessions.errors import SetupError
 from loadgen.sessions.observer import SILENT
 
@@ -20,23 +19,12 @@ if TYPE_CHECKING:
 
 
 def write_samples(settings: ExportSettings, file: Path) -> Exported:
-    """Write the results per request, by the definitions of the rules that the run was started with.
-
-    Raises:
-        UsageError: The file exists, or its folder does not.
-        SetupError: It cannot be written.
-        OptionError: Its ending is of no known format, or the scoring pass or price does not exist.
-        LogError: The run cannot be read.
-    """
+    """Write the results per request, by the definitions of the rules that the run was started with."""
     return _exported(settings, file, "--samples", episodes=False)
 
 
 def write_episodes(settings: ExportSettings, file: Path) -> Exported:
-    """Write the results per episode; see `write_samples`.
-
-    Raises:
-        OptionError: Also where the run has no episodes.
-    """
+    """Write the results per episode; see `write_samples`."""
     return _exported(settings, file, "--episodes", episodes=True)
 
 
@@ -60,9 +48,6 @@ def _exported(settings: ExportSettings, file: Path, option: str, *, episodes: bo
 
 def written_samples(run: Path, file: Path) -> int:
     """Write the results of a run to a file, by the definitions of the run's rules.
-
-    Returns:
-        How many rows were written.
 
     Raises:
         SetupError: The file cannot be written.
@@ -97,14 +82,6 @@ def write_run_samples(
     """Write the results at the end of a run.
 
     A file that cannot be written is not an error: the log has everything.
-
-    Args:
-        folder: The run's.
-        file: The file, whose ending is the format.
-        options: The tokenizer and the prices of the run's report.
-        model: The run's, which the prices may lack.
-        observer: Hears why a file was not written.
-        episodes: Write a row per episode, not per request.
     """
     from reporter.sample_results import ResultOptions
 

@@ -3,41 +3,50 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
+from loadgen.plugins.imports.load_log import import_load, record
 from loadgen.plugins.imports.result_events import Imported, run_events, scoring_events, task_of
-from loadgen.plugins.imports.result_formats import format_called
 from loadgen.plugins.imports.results.harness_results import ResultFormat, require_storable
 from loadgen.sessions.environment import environment
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.files.run_folder import new_run_folder
 from recorder.store import LOG_NAME
 from recorder.writer import EventRecorder
+from workloads.errors import TaskError, did_you_mean
+from workloads.registry import entries, load, unusable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-    from recorder.event import Event
+    from loadgen.plugins.imports.loads.load_results import LoadFormat
 
-_PART: Final = 2000
-"""Events that may wait to be written."""
+
+def format_called(name: str) -> ResultFormat | LoadFormat:
+    """The format of a name.
+
+    Raises:
+        TaskError: No format has this name.
+        PluginError: The format is another package's, and cannot be used.
+    """
+    formats = entries("imports")
+    if name not in formats:
+        raise TaskError(
+            f"{name}: no format of results has this name{did_you_mean(name, formats)}; "
+            "`loadgen list formats` has them all"
+        )
+    chosen: ResultFormat | LoadFormat = load(formats[name])
+    if chosen.name != name:
+        raise unusable(formats[name], f"its name is {chosen.name!r}")
+    return chosen
 
 
 def import_results(
     name: str, path: Path, out: Path | None = None, model: str | None = None, number: int | None = None
 ) -> Path:
-    """Read the results of a harness or a load generator, and write them as a log.
+    """Read the results of a harness or a load generator, and write them as a log; return the run's folder.
 
-    Args:
-        name: The format, one of `loadgen list formats`.
-        path: The file or the folder with the results.
-        out: The folder of the run; `runs/<time>-<model>` without one.
-        model: The model, where the results do not name it, or name it in another way.
-        number: Which of a load generator's runs in one file, from 1.
-
-    Returns:
-        The folder of the run.
+    `number` is the run of a load generator's file with several, from 1.
 
     Raises:
         TaskError: No format has this name.
@@ -49,8 +58,6 @@ def import_results(
         raise UsageError("--model: the name is empty")
     chosen = format_called(name)
     if not isinstance(chosen, ResultFormat):
-        from loadgen.plugins.imports.load_log import import_load
-
         return import_load(chosen, path, out, model, number)
     if number is not None:
         raise UsageError(f"--result: a file of {name} has one run; leave --result out")
@@ -61,17 +68,10 @@ def import_results(
     log, about = folder / LOG_NAME, environment() | {"timestamp_source": None}
     settings = _settings(imported, path, model or results.model)
     with EventRecorder(path=log, settings=settings, environment=about) as recorder:
-        _record(recorder, run_events(imported, recorder.session))
+        record(recorder, run_events(imported, recorder.session))
     with EventRecorder(path=log, environment=about | {"kind": "scoring"}, resume=True) as recorder:
-        _record(recorder, scoring_events(imported, recorder.session))
+        record(recorder, scoring_events(imported, recorder.session))
     return folder
-
-
-def _record(recorder: EventRecorder, events: Iterator[Event]) -> None:
-    for number, event in enumerate(events, 1):
-        recorder.record_event(event.type, event.at_ns, event.sample_uuid, data=event.data)
-        if number % _PART == 0:
-            recorder.wait_for_writes()
 
 
 def _settings(imported: Imported, path: Path, model: str | None) -> dict[str, Any]:

@@ -27,14 +27,7 @@ _S: Final = 1_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """Results with the names that they have in the log.
-
-    Attributes:
-        chosen: Their format.
-        results: What was read.
-        uuids: The names of the attempts.
-        prompts: The numbers of the prompts, by the part and the task.
-    """
+    """Results with the names that they have in the log."""
 
     chosen: ResultFormat
     results: HarnessResults
@@ -56,12 +49,7 @@ class Imported:
 
 
 def run_events(imported: Imported, session: Session) -> Iterator[Event]:
-    """The events of the run: what was asked, and how it ended.
-
-    Args:
-        imported: The results.
-        session: The clocks of the log.
-    """
+    """The events of the run: what was asked, and how it ended."""
     chosen, results, prompts = imported.chosen, imported.results, imported.prompts
     event = _in_order(session)
     yield event(EventType.TEST_STARTED)

@@ -18,13 +18,30 @@ if TYPE_CHECKING:
     from rulesets.evidence import Accuracy
 
 
-def accuracy_results(scores: Mapping[str, Accuracy], dataset: str | None) -> dict[str, Any]:
-    """The scores of a run, an entry for each dataset.
+def headlines(scores: Mapping[str, Accuracy]) -> dict[str, Accuracy]:
+    """The main figures of benchmarks, where available.
 
-    Args:
-        scores: By their names; one at least.
-        dataset: What scores that name no benchmark are of; None where it is not known.
+    Of several names of a figure the first stays; a scorer that is not the benchmark's own is left out where
+    the benchmark's own has a figure; and a score of a file that names no dataset, next to others that do, is
+    over all of them, and has no dataset of its own.
     """
+    names = {id(score): name for name, score in reversed(list(scores.items()))}
+    main_scores = {
+        name: score
+        for name, score in scores.items()
+        if names[id(score)] == name and score.headline and score.value is not None
+    }
+    with_own = {score.task for score in main_scores.values() if score.own}
+    several = any(score.task for score in main_scores.values())
+    return {
+        name: score
+        for name, score in main_scores.items()
+        if (score.own or score.task not in with_own) and (score.task or not several)
+    }
+
+
+def accuracy_results(scores: Mapping[str, Accuracy], dataset: str | None) -> dict[str, Any]:
+    """The scores of a run, an entry for each dataset."""
     by_task: dict[str, dict[str, Accuracy]] = {}
     for name, score in scores.items():
         by_task.setdefault(score.task, {})[score.figure or name] = score

@@ -52,11 +52,6 @@ class Bundle:
 def write_bundle(folder: Path, bundle: Bundle, *, force: bool) -> None:
     """Write a bundle.
 
-    Args:
-        folder: The folder; it is created.
-        bundle: The files.
-        force: Overwrite files of others too.
-
     Raises:
         UsageError: The folder has a file that no export wrote, or that was changed since.
         SetupError: It cannot be written.
@@ -104,11 +99,7 @@ def _leads_into(folder: Path, name: str) -> bool:
 
 
 def _require_ours(folder: Path, bundle: Bundle, before: Mapping[str, str], gone: Sequence[str]) -> None:
-    """Make sure that only files of an export are overwritten or removed.
-
-    Raises:
-        UsageError: Another file would be.
-    """
+    """Make sure that only files of an export are overwritten or removed."""
     there = {name: folder / name for name in (*bundle.files, *gone) if (folder / name).exists()}
     others = [
         name

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.plugins.mlperf.stat_block import share
+from loadgen.plugins.mlperf.result_summary import share
 from rulesets.statistics.early_stopping import n_min
 
 if TYPE_CHECKING:
@@ -22,7 +22,15 @@ ACCURACY: Final = "accuracy/accuracy_results.json"
 
 _READ: Final = ("50.0", "90.0", "95.0", "99.0", "99.9")
 _GATED: Final = ("90.0", "99.0")
-_ESTIMATES: Final = "early_stopping_percentiles"
+
+
+UNKNOWN: Final[Mapping[str, str]] = {
+    "endpoints_git_commit_date": "no commit of mlcommons/endpoints measured this run",
+    "endpoints_git_commit_hash": "likewise",
+    "effective_target_latency_ns": "the bounds of an LLM are the round's, not the run's",
+    "effective_target_latency_percentile": "likewise",
+}
+"""What is read, too, and no run of this program says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +38,6 @@ class Key:
     """One thing that is read.
 
     Attributes:
-        file: Where.
-        path: The members that lead to it.
         lacks: Why a run may not have it.
         needed: Whether a check, or a result, stands on it; of the others the checker takes note at most.
     """
@@ -53,7 +59,7 @@ def _latency(name: str, lacks: str) -> tuple[Key, ...]:
         *(
             Key(
                 SUMMARY,
-                (name, _ESTIMATES, percentile),
+                (name, "early_stopping_percentiles", percentile),
                 f"{lacks}, or fewer than {n_min(1, share(percentile)):,} are there, or too many failed",
                 needed=percentile in _GATED,
             )
@@ -96,21 +102,9 @@ KEYS: Final = (
 )
 """All that a run can say; one that says nothing of something has None there, or no such member."""
 
-UNKNOWN: Final[Mapping[str, str]] = {
-    "endpoints_git_commit_date": "no commit of mlcommons/endpoints measured this run",
-    "endpoints_git_commit_hash": "likewise",
-    "effective_target_latency_ns": "the bounds of an LLM are the round's, not the run's",
-    "effective_target_latency_percentile": "likewise",
-}
-"""What is read, too, and no run of this program says."""
 
-
-def lacking(files: Mapping[str, Mapping[str, Any]]) -> Mapping[tuple[str, str], Sequence[str]]:
-    """The keys that a submission stands on and files have no value for, by file and reason.
-
-    Args:
-        files: What is in them, by their names.
-    """
+def missing_keys(files: Mapping[str, Mapping[str, Any]]) -> Mapping[tuple[str, str], Sequence[str]]:
+    """The keys that a submission stands on and files have no value for, by file and reason."""
     reasons: dict[tuple[str, str], list[str]] = {}
     for key in KEYS:
         if key.needed and value_of(files[key.file], key.path) is None:

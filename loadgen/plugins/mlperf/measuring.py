@@ -29,9 +29,6 @@ class Basis:
     """The definitions that figures are computed by.
 
     Attributes:
-        name: The ruleset that has the definitions.
-        definitions: Its definitions, as far as they can be met.
-        tokenizer: Counts tokens.
         unmet: The definitions that cannot be met, a sentence each.
     """
 
@@ -43,14 +40,7 @@ class Basis:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredRun:
-    """A run with report and evidence.
-
-    Attributes:
-        log: Its log, opened.
-        settings: Its settings.
-        report: By the definitions.
-        evidence: Likewise.
-    """
+    """A run with report and evidence."""
 
     log: OpenLog
     settings: Mapping[str, Any]

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.mlperf.measuring import counted_otherwise
+from loadgen.plugins.mlperf.point_yaml import DISCLOSED, ELECTED, NAMELESS, NOT_OFFLINE, ExportedPoint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from loadgen.plugins.mlperf.curve_point import ExportedPoint
-    from loadgen.plugins.mlperf.disclosed import Disclosed
     from loadgen.plugins.mlperf.measuring import MeasuredRun
-    from loadgen.plugins.mlperf.submission_names import Official
+    from loadgen.plugins.mlperf.submission_names import RoundModels
+    from loadgen.plugins.mlperf.submitter_file import SubmitterFile
 
 _WITHOUT_POWER: Final = frozenset({"rdi", "serviced"})
 """The divisions that need not say what the system draws (endpoints_rules.md §4.5)."""
@@ -33,8 +33,6 @@ def of_point(run: MeasuredRun) -> Iterator[str]:
 
 def undisclosed(disclosure: Mapping[str, Any]) -> Iterator[str]:
     """The members that a point.yaml must have, and has not."""
-    from loadgen.plugins.mlperf.point_yaml import DISCLOSED
-
     if absent := [key for key in DISCLOSED if disclosure.get(key) in (None, "")]:
         yield f"point.yaml: {', '.join(absent)}: only the submitter knows: --about FILE"
     if disclosure["runtime_settings"]["runtime"]["model_seed"] is None:
@@ -44,11 +42,9 @@ def undisclosed(disclosure: Mapping[str, Any]) -> Iterator[str]:
         )
 
 
-def of_curve(points: Sequence[ExportedPoint], about: Disclosed, official: Official) -> Iterator[str]:
+def of_curve(points: Sequence[ExportedPoint], about: SubmitterFile, official: RoundModels) -> Iterator[str]:
     """The missing parts of the submission as a whole."""
     from loadgen.plugins.mlperf import system_description, system_power
-    from loadgen.plugins.mlperf.curve_point import NAMELESS
-    from loadgen.plugins.mlperf.point_yaml import NOT_OFFLINE
 
     if about.system is None:
         yield f"the system's name, which is {NAMELESS!r} here: --about FILE"
@@ -75,8 +71,6 @@ def of_curve(points: Sequence[ExportedPoint], about: Disclosed, official: Offici
 
 def _unscored(points: Sequence[ExportedPoint], *, agentic: bool) -> Iterator[str]:
     """Whether as many points have an accuracy result as a submission has; an elected one counts twice."""
-    from loadgen.plugins.mlperf.point_yaml import ELECTED
-
     wanted = _REGIONS if agentic else _REGIONS + 1
     scored = [point for point in points if _ACCURACY in point.files]
     count = len(scored) + any(point.disclosure["offline"] == ELECTED for point in scored)

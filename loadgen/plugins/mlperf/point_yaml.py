@@ -6,16 +6,20 @@ submitter knows (division, precision, links, cohort…) is not here: see `DISCLO
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.plugins.mlperf.config_yaml import lasted_ms
-from loadgen.plugins.mlperf.load_terms import is_offline, issued, pattern, seeds
+from loadgen.plugins.mlperf.config_yaml import is_offline, issued, lasted_ms, pattern, seeds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from reporter.log.database import OpenLog
     from reporter.report import Report
+
+NAMELESS: Final = "system"
+"""The folder of a system without a name."""
+
 
 DISCLOSED: Final = (
     *("division", "max_supported_concurrency", "model_precision", "link_to_model", "dataset_type"),
@@ -32,14 +36,34 @@ AGENTIC: Final = "agentic_inference"
 """How mlcommons/endpoints calls the closed loop of a benchmark of conversations with tools."""
 
 
-def point(log: OpenLog, report: Report, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """How a point was measured.
+@dataclass(frozen=True, slots=True)
+class ExportedPoint:
+    """One point of the curve.
 
-    Args:
-        log: Its log, opened.
-        report: What it amounts to.
-        settings: What it was to do, as the log has it.
+    Attributes:
+        disclosure: The content of its point.yaml.
+        invalid: Why its run cannot stand for the server.
     """
+
+    name: str
+    disclosure: dict[str, Any]
+    files: Mapping[str, bytes]
+    missing: list[str] = field(default_factory=list)
+    invalid: tuple[str, ...] = ()
+
+    @property
+    def folder(self) -> str:
+        """The name of the point's folder."""
+        return f"r{self.disclosure['concurrency']}"
+
+    @property
+    def model(self) -> str:
+        """The official name of the model, and the folder of the curve."""
+        return str(self.disclosure["model_name"] or "")
+
+
+def described_point(log: OpenLog, report: Report, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """How a point was measured."""
     dataset = (settings.get("dataset") or {}).get("name")
     used = seeds(settings)
     return {

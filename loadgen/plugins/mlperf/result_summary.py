@@ -7,36 +7,109 @@ the last completion.
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.plugins.mlperf.load_terms import issued, measured_by, pattern, seeds
-from loadgen.plugins.mlperf.stat_block import COUNT, NS, NS_OF_RATIO, block, estimated
+from loadgen.plugins.mlperf.config_yaml import issued, measured_by, pattern, seeds
 from reporter.log.database import all_figures
+from rulesets.statistics.early_stopping import estimate_rank
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from reporter.log.database import OpenLog
     from reporter.measured.log_evidence import LogEvidence
+    from reporter.measured.log_sample import LogSample
     from reporter.report import Report, Summary
 
-_LOADGEN_WINDOW: Final = "last_issued_done"
+NS_IN_MS: Final = 1e6
+
+GRID: Final = ("99.9", "99.0", "97.0", "95.0", "90.0", "80.0", "75.0", "50.0", "25.0", "10.0", "5.0", "1.0")
+"""The percentiles of a block.
+
+mlcommons/endpoints@ea332753:src/inference_endpoint/async_utils/services/metrics_aggregator/registry.py
+(DEFAULT_PERCENTILES).
+"""
+
+ESTIMATED: Final = GRID[: GRID.index("50.0") + 1]
+"""Those that are estimated too: the median and above."""
+
+
 _REASONS: Final = ("stop", "length", "tool_calls", "content_filter", "function_call")
-_OTHER: Final = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """The unit of a block's numbers.
+
+    Attributes:
+        times: What a value of ours is multiplied by.
+        whole: Whether the product is a whole number: a difference of two stamps, or a count.
+    """
+
+    times: float = 1.0
+    whole: bool = True
+
+    def of(self, value: float | None) -> float | None:
+        """A value of ours in this unit; None for one that is not finite."""
+        if value is None or not math.isfinite(value):
+            return None
+        return round(value * self.times) if self.whole else value * self.times
+
+
+NS: Final = Unit(NS_IN_MS)
+NS_OF_RATIO: Final = Unit(NS_IN_MS, whole=False)
+"""Of a time that was divided, as TPOT is."""
+COUNT: Final = Unit()
+
+
+def block(sample: LogSample, std: float | None, unit: Unit) -> dict[str, Any]:
+    """The block of a metric; empty without requests that have the metric.
+
+    Args:
+        sample: Its values, in ms or tokens.
+        std: Their sample standard deviation, as the report has it; None for a single one.
+        unit: What the block is in.
+    """
+    ranked = sample.ranked
+    if not ranked.finite:
+        return {}
+    percentiles = {name: unit.of(sample.percentile(share(name))) for name in GRID}
+    return {
+        "total": unit.of(ranked.total()),
+        "min": unit.of(sample.at(0)),
+        "max": unit.of(sample.at(ranked.finite - 1)),
+        "median": percentiles["50.0"],
+        "avg": ranked.total() / ranked.finite * unit.times,
+        "std_dev": (std or 0.0) * unit.times,
+        "percentiles": percentiles,
+    }
+
+
+def estimated(sample: LogSample, std: float | None, unit: Unit) -> dict[str, Any]:
+    """The block of a latency, with early-stopping estimates in addition to percentiles."""
+    return {**block(sample, std, unit), "early_stopping_percentiles": estimates(sample, unit)}
+
+
+def estimates(sample: LogSample, unit: Unit) -> Mapping[str, float | None]:
+    """The early-stopping estimates at 99 % confidence."""
+    ranks = {name: estimate_rank(sample.count, share(name)) if sample.count else None for name in ESTIMATED}
+    return {name: None if rank is None else unit.of(sample.at(rank)) for name, rank in ranks.items()}
+
+
+def share(name: str) -> Fraction:
+    """A percentile of a block's key, as an exact share."""
+    return Fraction(name) / 100
 
 
 def result_summary(
     log: OpenLog, report: Report, evidence: LogEvidence, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The performance of a run.
-
-    Args:
-        log: The log that the report was computed from.
-        report: The report of the run.
-        evidence: Its figures.
-        settings: What it was to do, as the log has it.
-    """
+    """The performance of a run."""
     counts = report.counts
+    ((started_ns,),) = log.execute("SELECT started_wall_ns FROM session").fetchall()
     lengths = {name: evidence.sample(name, ()) for name in ("output_tokens", "input_tokens")}
     output = block(lengths["output_tokens"], _std(report.output_tokens), COUNT)
     spans = [span for span in all_figures(log, "loadgen_spans") if span["requests"]]
@@ -45,7 +118,7 @@ def result_summary(
     return {
         "version": measured_by(report),
         "git_sha": None,
-        "test_started_at": _started_ns(log),
+        "test_started_at": started_ns,
         "mode": "PerformanceOnly",
         "n_samples_issued": issued(report),
         "n_samples_completed": counts.completed,
@@ -61,7 +134,9 @@ def result_summary(
         "input_sequence_lengths": block(lengths["input_tokens"], _std(report.input_tokens), COUNT),
         **_rates(report, evidence, duration_ns, output.get("total")),
         "result_scheduled_samples_per_sec": _scheduled_rate(spans, settings),
-        "effective_target_duration_ms": _ms(settings.get("duration_s")),
+        "effective_target_duration_ms": int(duration_s * 1000)
+        if isinstance(duration_s := settings.get("duration_s"), int | float)
+        else None,
         "effective_sample_concatenate_permutation": settings.get("order") == "shuffle",
         "effective_samples_per_query": 1,
         "finish_reason_counts": _finish_reasons(log),
@@ -82,7 +157,7 @@ def _std(summary: Summary | None) -> float | None:
 def _rates(
     report: Report, evidence: LogEvidence, duration_ns: int | None, tokens: float | None
 ) -> Mapping[str, Any]:
-    if evidence.definitions.throughput_window == _LOADGEN_WINDOW:
+    if evidence.definitions.throughput_window == "last_issued_done":
         window_s = report.window.duration_s
         return {
             "qps": report.throughput.qps,
@@ -119,13 +194,4 @@ def _finish_reasons(log: OpenLog) -> Mapping[str, int]:
         ).fetchall()
     )
     by_reason = {reason: counts.pop(reason, 0) for reason in _REASONS}
-    return {**by_reason, _OTHER: sum(counts.values())}
-
-
-def _started_ns(log: OpenLog) -> int:
-    ((wall_ns,),) = log.execute("SELECT started_wall_ns FROM session").fetchall()
-    return int(wall_ns)
-
-
-def _ms(seconds: Any) -> int | None:
-    return int(seconds * 1000) if isinstance(seconds, int | float) else None
+    return {**by_reason, "other": sum(counts.values())}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.plugins.mlperf.accuracy_results import accuracy_results, headlines
 from loadgen.plugins.mlperf.bundle import Bundle
-from loadgen.plugins.mlperf.exported_scores import headlines
 from loadgen.plugins.mlperf.measuring import LOADGEN, basis_of, counted_otherwise, measuring
 from loadgen.sessions.files.plain_files import as_json, as_yaml
 from loadgen.sessions.files.run_folder import model_folder
@@ -43,8 +43,7 @@ def bundle_of(settings: ExportSettings, tokenizer: Tokenizer | None) -> Bundle:
         UsageError: A file that an option names cannot be read.
         RulesetError: The ruleset does not exist.
     """
-    from loadgen.plugins.mlperf.accuracy_results import accuracy_results
-    from loadgen.plugins.mlperf.checked_fields import ACCURACY, CONFIG, SUMMARY, lacking
+    from loadgen.plugins.mlperf.checked_fields import ACCURACY, CONFIG, SUMMARY, missing_keys
     from loadgen.plugins.mlperf.config_yaml import config
     from loadgen.plugins.mlperf.result_summary import result_summary
     from rulesets.scores import named
@@ -58,7 +57,7 @@ def bundle_of(settings: ExportSettings, tokenizer: Tokenizer | None) -> Bundle:
             SUMMARY: result_summary(run.log, run.report, run.evidence, run.settings),
         }
     scores = headlines(scores or named(plain(run.report.accuracy)))
-    missing = [f"{file}: {', '.join(names)}: {why}" for (file, why), names in lacking(contents).items()]
+    missing = [f"{file}: {', '.join(names)}: {why}" for (file, why), names in missing_keys(contents).items()]
     if scores:
         contents[ACCURACY] = accuracy_results(scores, (run.settings.get("dataset") or {}).get("name"))
     files = {name: (as_yaml if name == CONFIG else as_json)(content) for name, content in contents.items()}

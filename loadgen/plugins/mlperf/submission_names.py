@@ -12,27 +12,25 @@ if TYPE_CHECKING:
     from rulesets.loading import Book
 
 _LONGEST: Final = 64
-_AGENTIC: Final = "agentic"
 
 
 @dataclass(frozen=True, slots=True)
-class Official:
+class RoundModels:
     """The models of a round.
 
     Attributes:
         agentic: Whether each is a benchmark of conversations with tools, by its official name.
-        _book: The rules of the round.
     """
 
     agentic: Mapping[str, bool]
     _book: Book
 
     @classmethod
-    def of(cls, book: Book) -> Official:
+    def of(cls, book: Book) -> RoundModels:
         """Take the models of the round's rules."""
         return cls(
             {
-                canonical(entry.name): all(name.startswith(_AGENTIC) for name in entry.scenarios)
+                canonical(entry.name): all(name.startswith("agentic") for name in entry.scenarios)
                 for entry in book.entries
             },
             book,

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
+from loadgen.plugins.mlperf.accuracy_results import accuracy_results, headlines
 from loadgen.plugins.mlperf.bundle import Bundle
-from loadgen.plugins.mlperf.curve_point import NAMELESS, ExportedPoint
-from loadgen.plugins.mlperf.disclosed import disclosed
-from loadgen.plugins.mlperf.exported_scores import headlines
 from loadgen.plugins.mlperf.measuring import ENDPOINTS, basis_of, measuring
 from loadgen.plugins.mlperf.missing_files import of_curve, of_point, undisclosed
-from loadgen.plugins.mlperf.submission_names import Official
+from loadgen.plugins.mlperf.point_yaml import (
+    AGENTIC,
+    DEDICATED,
+    ELECTED,
+    NAMELESS,
+    NOT_OFFLINE,
+    ExportedPoint,
+    described_point,
+)
+from loadgen.plugins.mlperf.submission_names import RoundModels
+from loadgen.plugins.mlperf.submitter_file import read_submitter_file
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.files.plain_files import as_json, as_yaml
 from reporter.values.task_score import plain
@@ -19,12 +27,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from loadgen.plugins.mlperf.disclosed import Disclosed
     from loadgen.plugins.mlperf.measuring import MeasuredRun
+    from loadgen.plugins.mlperf.submitter_file import SubmitterFile
     from loadgen.sessions.settings.export import ExportSettings
     from reporter.tokens import Tokenizer
-
-_ACCURACY: Final = "accuracy_results.json"
 
 
 def bundle_of(settings: ExportSettings, tokenizer: Tokenizer | None) -> Bundle:
@@ -37,8 +43,8 @@ def bundle_of(settings: ExportSettings, tokenizer: Tokenizer | None) -> Bundle:
     """
     from rulesets.loading import read
 
-    about, basis = disclosed(settings.about), basis_of(settings.ruleset or ENDPOINTS, tokenizer)
-    official = Official.of(read(settings.ruleset or ENDPOINTS))
+    about, basis = read_submitter_file(settings.about), basis_of(settings.ruleset or ENDPOINTS, tokenizer)
+    official = RoundModels.of(read(settings.ruleset or ENDPOINTS))
     runs = _runs(settings.run)
     scored = _scored(settings.accuracy, list(runs))
     points: dict[str, ExportedPoint] = {}
@@ -88,11 +94,7 @@ def _runs(path: Path) -> Mapping[str, Path]:
 
 
 def _scored(source: Path | None, names: list[str]) -> Mapping[str, Path | None]:
-    """Where the scores of each point are.
-
-    Raises:
-        UsageError: The file does not say of which point they are.
-    """
+    """Where the scores of each point are."""
     from loadgen.sessions.gating.given_inputs import accuracy_of_points
 
     sources = accuracy_of_points(source, names)
@@ -104,15 +106,13 @@ def _scored(source: Path | None, names: list[str]) -> Mapping[str, Path | None]:
     return sources
 
 
-def _point(run: MeasuredRun, name: str, about: Disclosed, scored: Path | None) -> ExportedPoint:
-    from loadgen.plugins.mlperf.accuracy_results import accuracy_results
+def _point(run: MeasuredRun, name: str, about: SubmitterFile, scored: Path | None) -> ExportedPoint:
     from loadgen.plugins.mlperf.config_yaml import config
-    from loadgen.plugins.mlperf.point_yaml import point
     from loadgen.plugins.mlperf.result_summary import result_summary
     from loadgen.sessions.gating.given_inputs import scores_of
     from rulesets.scores import named
 
-    disclosure = point(run.log, run.report, run.settings)
+    disclosure = described_point(run.log, run.report, run.settings)
     if disclosure["concurrency"] is None:
         raise UsageError(
             f"{name}: a point of a curve is a closed loop or offline, and this is "
@@ -124,7 +124,7 @@ def _point(run: MeasuredRun, name: str, about: Disclosed, scored: Path | None) -
     }
     if scores := headlines(scores_of(scored) or named(plain(run.report.accuracy))):
         dataset = (run.settings.get("dataset") or {}).get("name")
-        files[_ACCURACY] = as_json(accuracy_results(scores, dataset))
+        files["accuracy_results.json"] = as_json(accuracy_results(scores, dataset))
     if about.system_desc:
         files["system_desc.json"] = as_json(about.system_desc)
     return ExportedPoint(
@@ -136,14 +136,12 @@ def _point(run: MeasuredRun, name: str, about: Disclosed, scored: Path | None) -
     )
 
 
-def _decide(points: list[ExportedPoint], about: Disclosed, *, agentic: bool) -> None:
+def _decide(points: list[ExportedPoint], about: SubmitterFile, *, agentic: bool) -> None:
     """Set the fields that depend on the whole curve: load pattern, and the Offline point.
 
     Without an Offline run the point at C_max is elected for it, except in an agentic benchmark, which has
     none (endpoints_rules.md §5.7).
     """
-    from loadgen.plugins.mlperf.point_yaml import AGENTIC, DEDICATED, ELECTED, NOT_OFFLINE
-
     online = [point.disclosure for point in points if point.disclosure["offline"] != DEDICATED]
     c_max = about.c_max or max((disclosure["concurrency"] for disclosure in online), default=None)
     elects = len(online) == len(points)
@@ -157,7 +155,7 @@ def _decide(points: list[ExportedPoint], about: Disclosed, *, agentic: bool) -> 
         disclosure.update(about.with_own(point.folder, disclosure))
 
 
-def _files(points: Mapping[str, ExportedPoint], about: Disclosed) -> dict[str, bytes]:
+def _files(points: Mapping[str, ExportedPoint], about: SubmitterFile) -> dict[str, bytes]:
     system = f"results/{about.system or NAMELESS}"
     files = {} if not about.system_power else {f"{system}/system_power.json": as_json(about.system_power)}
     for place, point in points.items():

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, Field, model_validator
-
-from loadgen.plugins.mlperf import member_faults
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
 
 _FILE: Final = "system_desc"
 _LOWER: Final = BeforeValidator(lambda value: value.strip().lower() if isinstance(value, str) else value)
@@ -33,6 +32,26 @@ _EXAMPLES: Final[Mapping[str, str]] = {
     "system_size": "1 node with 8 accelerators",
     "target_availability_date": "2026-12-01",
 }
+_BY_STATUS: Final = {"available": "availability_url", "preview": "target_availability_date"}
+"""The further member that a status needs."""
+
+
+def member_faults(
+    file: str, shape: type[BaseModel], members: Mapping[str, Any], examples: Mapping[str, str]
+) -> Iterator[str]:
+    """The members that are missing or wrong."""
+    try:
+        shape.model_validate(members)
+    except ValidationError as error:
+        for fault in error.errors():
+            member = ".".join(map(str, fault["loc"]))
+            yield _sentence(file, member, fault["msg"].removeprefix("Value error, ").lower(), examples)
+
+
+def _sentence(file: str, member: str, reason: str, examples: Mapping[str, str]) -> str:
+    """One fault, with an example of the member that has it."""
+    name = member.partition(".")[0]
+    return f"{file}.json: {member}: {reason}: --about FILE, {file}: {{{name}: {examples[name]}}}"
 
 
 class _NodeType(BaseModel):
@@ -62,13 +81,9 @@ class _SystemDescription(BaseModel):
     system_size: str
 
 
-_BY_STATUS: Final = {"available": "availability_url", "preview": "target_availability_date"}
-"""The further member that a status needs."""
-
-
 def faults(description: Mapping[str, Any]) -> Iterator[str]:
     """The members that are missing or wrong, each with what to write."""
-    yield from member_faults.faults(_FILE, _SystemDescription, description, _EXAMPLES)
+    yield from member_faults(_FILE, _SystemDescription, description, _EXAMPLES)
     status = str(description.get("system_availability_status")).strip().lower()
     if (member := _BY_STATUS.get(status, "")) and not description.get(member):
-        yield member_faults.sentence(_FILE, member, f"a system that is {status} needs it", _EXAMPLES)
+        yield _sentence(_FILE, member, f"a system that is {status} needs it", _EXAMPLES)

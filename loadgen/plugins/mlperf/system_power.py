@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
 from pydantic import BaseModel, Field, model_validator
 
-from loadgen.plugins.mlperf import member_faults
+from loadgen.plugins.mlperf.system_description import member_faults
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -80,4 +80,4 @@ class _SystemPower(BaseModel):
 
 def faults(power: Mapping[str, Any]) -> Iterator[str]:
     """The members that are missing or wrong, each with what to write."""
-    yield from member_faults.faults("system_power", _SystemPower, power, _EXAMPLES)
+    yield from member_faults("system_power", _SystemPower, power, _EXAMPLES)

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from loadgen.plugins.exports.exported import Exported
 from loadgen.plugins.mlperf.bundle import MANIFEST, write_bundle
-from loadgen.plugins.mlperf.fitting_options import require_fitting_options
-from loadgen.sessions.errors import printable
+from loadgen.sessions.errors import UsageError, printable
 from loadgen.sessions.files.series_file import is_series
 from loadgen.sessions.settings.tokenizer_options import load
 
@@ -20,13 +19,7 @@ if TYPE_CHECKING:
 
 
 def export(settings: ExportSettings, folder: Path) -> Exported:
-    """Write the files.
-
-    Raises:
-        LogError: A run cannot be read.
-        UsageError: An option does not fit, or the folder has files of others.
-        SetupError: The folder cannot be written.
-    """
+    """Write the files, but never over files of others."""
     of_series = is_series(settings.run)
     require_fitting_options(settings, of_series=of_series)
     if of_series:
@@ -51,3 +44,16 @@ def _lines(folder: Path, bundle: Bundle) -> Iterator[str]:
         if lines:
             yield f"\n{heading}:\n"
             yield from (f"- {printable(line)}\n" for line in lines)
+
+
+def require_fitting_options(settings: ExportSettings, *, of_series: bool) -> None:
+    """Refuse an option that the other kind of export takes."""
+    if of_series:
+        unused = {"--audit": settings.audit}
+        instead = "is of one run, and this is a series: leave it out, or export a run"
+    else:
+        unused = {"--about": settings.about}
+        instead = "is of the points of a sweep, and this is a run: leave it out"
+    for option, value in unused.items():
+        if value is not None:
+            raise UsageError(f"{option} {instead}")

@@ -1,34 +1,36 @@
-"""Bringing the shards home: the log of each node, also of one that died, in pieces into the run's folder.
+"""Collecting the shards of a session: the log of each node, also of a lost one, copied in pieces.
 
-With an object store each node uploads its log there instead; the log of a node that cannot comes home.
+With `--shards` the logs are in a shared folder, or each node uploads its log to an object store; a log that
+the store refuses is copied.
 """
 
 from __future__ import annotations
 
 import asyncio
 import shutil
+import socket
 import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
+import orjson
+
 from loadgen.driver.client.failure import Failure
-from loadgen.driver.errors import NodeGoneError
+from loadgen.driver.errors import NodeGoneError, UnreachableError
 from loadgen.plugins.ray.group import LOST
-from loadgen.plugins.ray.object_store import upload_log
 from recorder.cut_off import end_cut_off
 from recorder.errors import BeingWrittenError, LogError, RecorderError
 from recorder.session import boot_id
 from recorder.shards import FOLDER, shard_log
-from recorder.store import verify
-from reporter.log.storage_place import store_address
+from recorder.store import LOG_NAME, verify
+from reporter.log import storage_place
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from loadgen.plugins.ray.link import NodeLink
     from loadgen.plugins.ray.node_handle import NodeHandle
-    from loadgen.plugins.ray.node_links import StartedNodes
+    from loadgen.plugins.ray.node_links import NodeLink, StartedNodes
     from loadgen.sessions.settings.cluster import ClusterSettings
 
 PIECE_BYTES: Final = 4 * 1024 * 1024
@@ -47,8 +49,8 @@ DYING_S: Final = 10.0
 
 _TRY_AGAIN_S: Final = 0.2
 
-_ABSENT: Final = "shard_missing"
-_AT_HOME: Final = "shard_not_uploaded"
+NOTE: Final = "node.json"
+"""Next to a node's log: the host and the path where the log is until it is uploaded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +65,6 @@ class NodeLog:
     node: NodeHandle
     log: str | None
     size: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Destination:
-    """The destination of a node's log: a local path, or an object store."""
-
-    node: str
-    home: Path
-    store: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,93 +84,91 @@ class ShardPlace:
         """The place that `--shards` says."""
         if cluster.shards is None:
             return cls()
-        store = store_address(cluster.shards)
+        store = storage_place.store_address(cluster.shards)
         if store is not None:
             return cls(store=f"{store}/{session_id}")
         return cls(shared=cluster.shards.absolute() / session_id)
 
-    def of_node(self, node: str, run: Path) -> _Destination:
-        """Where the log of a node is to be."""
-        return _Destination(node, shard_log(self.shared or run / FOLDER, node), self.store)
+    def log_of(self, node: str, run: Path) -> Path:
+        """The path at which reports look for the log of a node, if not in the store."""
+        return shard_log(self.shared or run / FOLDER, node)
 
 
 async def collect_all(
     shards: Sequence[NodeLog], nodes: StartedNodes, run: Path, place: ShardPlace
 ) -> list[Mapping[str, Any]]:
-    """Collect all shards where reports look for shards."""
-    places = asyncio.Semaphore(NODES_AT_ONCE)
+    """Collect all shards where reports look for shards; return a finding on each that is not there."""
+    slots = asyncio.Semaphore(NODES_AT_ONCE)
 
-    async def bring(shard: NodeLog) -> Mapping[str, Any] | None:
-        to = place.of_node(shard.node.name, run)
-        async with places:
+    async def collect(shard: NodeLog) -> Mapping[str, Any] | None:
+        log = place.log_of(shard.node.name, run)
+        async with slots:
             try:
-                refused = await _bring(shard, nodes, to, is_shared=place.shared is not None)
+                refused = await _collect(shard, nodes, log, place)
             except (NodeGoneError, RecorderError, OSError, sqlite3.Error) as error:
-                return _missing(shard.node, to.home, error)
-        return None if refused is None else _not_stored(shard.node, to.home, refused)
+                return _missing(shard.node, log, error)
+        return None if refused is None else _not_stored(shard.node, log, refused)
 
-    return [finding for finding in await asyncio.gather(*map(bring, shards)) if finding is not None]
+    return [finding for finding in await asyncio.gather(*map(collect, shards)) if finding is not None]
 
 
-async def _bring(
-    shard: NodeLog, nodes: StartedNodes, to: _Destination, *, is_shared: bool
-) -> Exception | None:
+async def _collect(shard: NodeLog, nodes: StartedNodes, log: Path, place: ShardPlace) -> Exception | None:
     """Collect an ended shard; return the error of a failed upload, if any."""
-    if shard.size is not None and not is_shared:
-        return await _take(shard.node.link, shard.size, to)
+    if place.shared is not None and shard.log is not None:
+        await asyncio.to_thread(verify if shard.size is not None else end_lost, log)
+        return None
     if shard.size is not None:
-        verify(to.home)
-    elif shard.log is None:
+        return await _take(shard.node.link, shard.node.name, shard.size, log, place.store)
+    if shard.log is None:
         raise NodeGoneError("lost before its log began")
-    elif is_shared:
-        await asyncio.to_thread(end_lost, to.home)
-    else:
-        return await _recover(shard.node.link, shard.log, nodes, to)
-    return None
+    return await _recover(shard.node.link, shard.log, nodes, log, place.store)
 
 
-async def _take(link: NodeLink, size: int, to: _Destination) -> Exception | None:
+async def _take(link: NodeLink, node: str, size: int, log: Path, store: str | None) -> Exception | None:
     """Have a closed log uploaded, or copy the log; return the error of a failed upload."""
     refused = None
-    if to.store is not None:
+    if store is not None:
         try:
-            await link.call("upload", to.store, to.node)
+            await link.call("upload", store, node)
             await _asked(link, PIECE_S, "discard")
         except LogError as error:
             refused = error
         else:
             return None
-    await copy_log(link, size, to.home)
+    await copy_log(link, size, log)
     return refused
 
 
-async def _recover(link: NodeLink, log: str, nodes: StartedNodes, to: _Destination) -> Exception | None:
+async def _recover(
+    link: NodeLink, lost: str, nodes: StartedNodes, log: Path, store: str | None
+) -> Exception | None:
     """End and collect the log of a lost node, if the machine is reachable, or is this one."""
     try:
         another = await nodes.again(link.name)
         await _asked(another, PIECE_S, "started")
-        return await _take(another, await _asked(another, RECOVERY_S, "recover", log), to)
+        size = await _asked(another, RECOVERY_S, "recover", lost)
+        return await _take(another, link.name, size, log, store)
     except NodeGoneError:
         facts = next(facts for facts in nodes.facts if facts["shard"] == link.name)
         if not boot_id() or facts["boot_id"] != boot_id():
             raise
-        return await asyncio.to_thread(_move_lost, Path(log), to)
+        return await asyncio.to_thread(_move_lost, Path(lost), link.name, log, store)
 
 
-def _move_lost(log: Path, to: _Destination) -> Exception | None:
+def _move_lost(lost: Path, node: str, log: Path, store: str | None) -> Exception | None:
     """End and move the log of a node that was lost, on this very machine."""
-    end_lost(log)
+    end_lost(lost)
     refused = None
-    if to.store is not None:
+    if store is not None:
         try:
-            upload_log(log, to.store, to.node)
+            upload_log(lost, store, node)
         except LogError as error:
             refused = error
         else:
-            log.unlink()
+            lost.unlink()
             return None
-    to.home.parent.mkdir(parents=True, exist_ok=True)
-    shutil.move(log, to.home)
+    log.parent.mkdir(parents=True, exist_ok=True)
+    shutil.move(lost, log)
     return refused
 
 
@@ -215,12 +206,13 @@ async def copy_log(link: NodeLink, size: int, log: Path) -> None:
     log.parent.mkdir(parents=True, exist_ok=True)
     part = log.with_name(f"{log.name}.part")
     with part.open("wb") as file:
-        coming = asyncio.ensure_future(_piece(link, 0))
+        coming = asyncio.ensure_future(_asked(link, PIECE_S, "read", 0, PIECE_BYTES))
         while file.tell() < size:
             piece = await coming
             if not piece:
                 raise NodeGoneError(f"its log ended after {file.tell()} of {size} bytes")
-            coming = asyncio.ensure_future(_piece(link, file.tell() + len(piece)))
+            start = file.tell() + len(piece)
+            coming = asyncio.ensure_future(_asked(link, PIECE_S, "read", start, PIECE_BYTES))
             await asyncio.to_thread(file.write, piece)
         coming.cancel()
         await asyncio.gather(coming, return_exceptions=True)
@@ -232,16 +224,11 @@ async def copy_log(link: NodeLink, size: int, log: Path) -> None:
     await _asked(link, PIECE_S, "discard")
 
 
-async def _piece(link: NodeLink, start: int) -> bytes:
-    piece: bytes = await _asked(link, PIECE_S, "read", start, PIECE_BYTES)
-    return piece
-
-
-def _not_stored(node: NodeHandle, home: Path, refused: Exception) -> Mapping[str, Any]:
+def _not_stored(node: NodeHandle, log: Path, refused: Exception) -> Mapping[str, Any]:
     return {
-        "code": _AT_HOME,
+        "code": "shard_not_uploaded",
         "severity": "info",
-        "message": f"{node.shown} could not upload its log ({refused}). The log was copied to {home}, where "
+        "message": f"{node.shown} could not upload its log ({refused}). The log was copied to {log}, where "
         "reports read it.",
         "remedy": "Keep that file with the run's folder; give the node credentials for the store.",
     }
@@ -255,7 +242,7 @@ async def _asked(link: NodeLink, seconds: float, method: str, *values: Any) -> A
         raise NodeGoneError(f"no answer for {seconds:g} s") from error
 
 
-async def bring_stranded(
+async def collect_unfinished(
     links: Sequence[NodeLink],
     session_id: str,
     nodes: Sequence[tuple[str, bool]],
@@ -264,12 +251,19 @@ async def bring_stranded(
 ) -> None:
     """Collect and end the shards of an interrupted session.
 
+    Args:
+        links: The links to the present nodes, on whose machines shards may be.
+        session_id: The session.
+        nodes: The names of the session's nodes, each with whether its shard is at its place.
+        run: The run's folder.
+        place: The place of shards.
+
     Raises:
-        NodeGoneError: A node of now is gone; the message names it.
+        NodeGoneError: A present node is gone; the message names it.
         RecorderError, OSError, sqlite3.Error: A shard cannot be read, or written to.
     """
     for name, _ in nodes:
-        log = place.of_node(name, run).home
+        log = place.log_of(name, run)
         if log.exists():
             await asyncio.to_thread(end_lost, log)
     absent = [name for name, is_there in nodes if not is_there]
@@ -278,18 +272,43 @@ async def bring_stranded(
             logs = await _asked(link, PIECE_S, "unfinished_shards", session_id, absent)
             for name, log in logs.items():
                 size = await _asked(link, RECOVERY_S, "recover", log)
-                await _take(link, size, place.of_node(name, run))
+                await _take(link, name, size, place.log_of(name, run), place.store)
         except NodeGoneError as error:
             raise NodeGoneError(f"{link.name} ({link.host}): {error}") from error
 
 
-def _missing(node: NodeHandle, home: Path, error: Exception) -> Mapping[str, Any]:
+def _missing(node: NodeHandle, log: Path, error: Exception) -> Mapping[str, Any]:
     # A reader that finds no log calls the run incomplete; here is why, and what it would have had.
     issued = (node.progress or {}).get("issued", 0)
     return {
-        "code": _ABSENT,
+        "code": "shard_missing",
         "severity": "info",
         "message": f"The log of {node.shown} could not be brought home ({error}). The log has the {issued} "
         "requests that the node issued in the measured phase.",
-        "remedy": f"If that machine still has the log, copy it to {home} and report again; else run again.",
+        "remedy": f"If that machine still has the log, copy it to {log} and report again; else run again.",
     }
+
+
+def note_in_store(store: str, node: str, log: Path) -> None:
+    """Check, before the session, that a node can write to the store; leave a note with the log's path.
+
+    Raises:
+        UnreachableError: It cannot.
+    """
+    note = {"host": socket.gethostname(), "log": str(log)}
+    try:
+        storage_place.place(store).write(f"{node}/{NOTE}", orjson.dumps(note))
+    except LogError as error:
+        raise UnreachableError(
+            f"its log could not be left there: {error}: give the node credentials for that store, or another "
+            "--shards"
+        ) from error
+
+
+def upload_log(log: Path, store: str, node: str) -> None:
+    """Upload a node's log, which was closed.
+
+    Raises:
+        LogError: The store did not take it as a whole.
+    """
+    storage_place.place(store).upload(log, f"{node}/{LOG_NAME}")

@@ -5,22 +5,23 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from loadgen.driver.system.clock import system_clock
 from loadgen.driver.system.signals import deferred
-from loadgen.plugins.ray.grading_node import GradingConfig, GradingNode
-from loadgen.plugins.ray.node_facts import installed
+from loadgen.plugins.ray.node_environment import enter, take_usual_priority
+from loadgen.plugins.ray.node_facts import machine_facts
 from loadgen.plugins.ray.node_handle import SET_UP_TIMES, SILENCE_S, NodeHandle
 from loadgen.plugins.ray.node_links import require_same
 from loadgen.sessions.errors import LoadgenError, SetupError
+from loadgen.sessions.scoring.choice import Chosen, scorer_named
 from loadgen.sessions.scoring.grader_pool import GraderLostError
 from loadgen.sessions.scoring.scorer_requirements import needed_references
-from loadgen.sessions.scoring.site import most_graders
+from loadgen.sessions.scoring.site import Here, most_graders
 from workloads.errors import WorkloadError
 
 if TYPE_CHECKING:
@@ -29,18 +30,82 @@ if TYPE_CHECKING:
 
     from loadgen.plugins.ray.node_links import StartedNodes
     from loadgen.sessions.observer import Observer
-    from loadgen.sessions.scoring.choice import Chosen
     from loadgen.sessions.scoring.grader import Result
+    from loadgen.sessions.scoring.grader_pool import Grader
     from loadgen.sessions.scoring.grading_work import Grading
     from loadgen.sessions.settings.scoring import ScoringChoices
 
 _T = TypeVar("_T")
-
 _LOOK_S: Final = 0.5
 """How often a node is asked whether it is there."""
 
 _END_S: Final = 10.0
 """So long the graders of a node may take to end."""
+
+
+@dataclass(frozen=True, slots=True)
+class GradingConfig:
+    """All that a node must know to grade.
+
+    Attributes:
+        folder: Where the coordinator runs: modules and data are looked for there, if there is such a folder.
+    """
+
+    scorers: Sequence[tuple[str, str]]
+    options: ScoringChoices
+    folder: str
+
+
+class GradingNode:
+    """A node. Methods run in the event loop of the node's process."""
+
+    def __init__(self) -> None:
+        self._chosen: list[Chosen] = []
+        self._graders: Sequence[Grader] = ()
+        self._threads = ThreadPoolExecutor(1)
+
+    async def started(self) -> None:
+        """Return, which says that there is a process."""
+
+    async def check(
+        self, config: GradingConfig, references: Sequence[tuple[str, Mapping[str, Any]]]
+    ) -> Mapping[str, Any]:
+        """Check the requirements of scorers here; see `loadgen.sessions.scoring.site.Site`.
+
+        Returns:
+            What scores depend on, with the `definitions` of scorers.
+        """
+        take_usual_priority()
+        return await asyncio.to_thread(self._check, config, references)
+
+    def _check(
+        self, config: GradingConfig, references: Sequence[tuple[str, Mapping[str, Any]]]
+    ) -> Mapping[str, Any]:
+        enter(config.folder)
+        self._chosen = [
+            Chosen(task, scorer_named(task, name), official=False) for task, name in config.scorers
+        ]
+        self._here = Here(config.options)
+        definitions = {chosen.key: chosen.scorer.definition for chosen in self._chosen}
+        return {**self._here.check(self._chosen, references), "definitions": definitions}
+
+    async def begin(self, pass_number: int, gradings: int) -> int:
+        """Start graders for a pass; return the number."""
+        self._graders = self._here.graders(self._chosen, pass_number, gradings)
+        self._threads = ThreadPoolExecutor(len(self._graders))
+        return len(self._graders)
+
+    async def grade(self, number: int, batch: Sequence[Grading]) -> list[Result]:
+        """Let a grader grade a batch."""
+        results: list[Result] = []
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(self._threads, self._graders[number].grade, batch, results.extend)
+        return results
+
+    async def end(self) -> None:
+        """End all graders, which have nothing to do."""
+        for grader in self._graders:
+            await asyncio.to_thread(grader.close)
 
 
 @contextmanager
@@ -53,7 +118,7 @@ def graders_on_ray(options: ScoringChoices, observer: Observer) -> Iterator[OnNo
     from loadgen.plugins.ray.ray_nodes import RayNodes
 
     with RayNodes(options.ray or "auto", options.nodes, GradingNode) as nodes:
-        require_same(installed(), nodes.facts)
+        require_same(machine_facts(), nodes.facts)
         nodes.start(options.processes)
         with OnNodes(nodes, options, observer) as site:
             yield site
@@ -147,7 +212,7 @@ class OnNodes:
         for task in self._watching:
             task.cancel()
         await asyncio.gather(*self._watching, return_exceptions=True)
-        self._watching = [asyncio.create_task(_watch(node, times)) for node in self._handles]
+        self._watching = [asyncio.create_task(node.keep_asking(times, _LOOK_S)) for node in self._handles]
 
     async def _asked(self, method: str, *values: Any) -> list[tuple[str, Any]]:
         return list(await asyncio.gather(*(_answer(node, method, *values) for node in self._handles)))
@@ -192,12 +257,6 @@ class NodeGrader:
 
     def close(self) -> None:
         """Do nothing: all graders of a node end together."""
-
-
-async def _watch(node: NodeHandle, times: float) -> None:
-    while node.lost is None:
-        await node.heard("started", times)
-        await asyncio.sleep(_LOOK_S)
 
 
 async def _answer(node: NodeHandle, method: str, *values: Any) -> tuple[str, Any]:

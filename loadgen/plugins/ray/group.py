@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from loadgen.driver.requests.turn import Emit
     from loadgen.driver.stop import Stop
     from loadgen.driver.system.clock import Clock
-    from loadgen.plugins.ray.clock_offset import ClockExchange
-    from loadgen.plugins.ray.link import NodeLink
+    from loadgen.plugins.ray.node_handle import ClockExchange
+    from loadgen.plugins.ray.node_links import NodeLink
 
 LOST: Final = "node_lost"
 """The reason of the end of a session that lost a node; also the code of the finding."""
@@ -116,7 +116,9 @@ class NodeGroup:
             DriverError, WorkloadError: What prevents a node from being ready.
         """
         pairs = zip(self.nodes, configs, strict=True)
-        self._watching = [asyncio.create_task(self._hear(node)) for node in self.nodes]
+        self._watching = [
+            asyncio.create_task(node.keep_asking(SET_UP_TIMES, READING_S)) for node in self.nodes
+        ]
         try:
             await asyncio.gather(*(_set_up(node, config, *values) for node, config in pairs))
         except BaseException:
@@ -191,12 +193,6 @@ class NodeGroup:
         task.add_done_callback(self._tasks.discard)
 
     # What nodes say…
-
-    async def _hear(self, node: NodeHandle) -> None:
-        """Ping a node during set-up, repeatedly."""
-        while node.lost is None:
-            await node.heard("started", SET_UP_TIMES)
-            await asyncio.sleep(READING_S)
 
     async def _watch(self, node: NodeHandle) -> None:
         """Poll a node's status, repeatedly, and read the clock from the replies."""

@@ -27,10 +27,9 @@ from loadgen.driver.system.memory import calm
 from loadgen.driver.workers.launcher import WorkerLauncher
 from loadgen.driver.workers.packing import unpacked
 from loadgen.driver.workers.pool import WorkerPool
-from loadgen.plugins.ray.collect_shards import end_lost
-from loadgen.plugins.ray.link import NodeStatus
+from loadgen.plugins.ray.collect_shards import end_lost, note_in_store, upload_log
 from loadgen.plugins.ray.node_environment import enter, take_usual_priority
-from loadgen.plugins.ray.object_store import note_in_store, upload_log
+from loadgen.plugins.ray.node_links import NodeStatus
 from loadgen.sessions.environment import environment
 from loadgen.sessions.loop_recorder import recording
 from loadgen.sessions.run.endpoint_probe import require_ready

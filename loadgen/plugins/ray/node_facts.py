@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 
-def installed() -> dict[str, Any]:
+def machine_facts() -> dict[str, Any]:
     """The host, the CPUs, and the version of llm-loadgen; None if not installed.
 
     `sources` is a digest of the package's modules: two of one version may still differ.

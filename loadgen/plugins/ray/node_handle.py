@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from math import ceil
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver.client.timeouts import time_limit
 from loadgen.driver.errors import NodeGoneError
-from loadgen.plugins.ray.clock_offset import ClockExchange, reading_of
+from recorder.shards import MAX_DRIFT_PPM, ClockReading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from loadgen.driver.phase import Phase
     from loadgen.driver.system.clock import Clock
-    from loadgen.plugins.ray.link import NodeLink, NodeStatus
+    from loadgen.plugins.ray.node_links import NodeLink, NodeStatus
     from recorder.event import Event
-    from recorder.shards import ClockReading
+
+_RESOLUTION_NS: Final = 1_000
+"""Stamps of the two clocks are rounded, and a reading is written in µs."""
 
 SILENCE_S: Final = 30.0
 """A node that says nothing for so long is taken for dead."""
@@ -27,6 +30,59 @@ SET_UP_TIMES: Final = 4.0
 
 ROUND_TRIPS: Final = 16
 """How many exchanges a reading before and after a session has."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClockExchange:
+    """A node's answer to a request for its time.
+
+    Attributes:
+        sent_ns: When it was asked, on the coordinator's clock.
+        node_ns: The answer: the node's clock.
+        received_ns: When the answer was there, on the coordinator's clock.
+    """
+
+    sent_ns: int
+    node_ns: int
+    received_ns: int
+
+    @property
+    def round_trip_ns(self) -> int:
+        """The round-trip time."""
+        return self.received_ns - self.sent_ns
+
+    @property
+    def middle_ns(self) -> int:
+        """Half way between question and answer, on the coordinator's clock."""
+        return (self.sent_ns + self.received_ns) // 2
+
+
+def reading_of(node: str, exchanges: Sequence[ClockExchange]) -> ClockReading:
+    """The offset at the moment of the shortest exchange.
+
+    Each exchange bounds it: from below by the question, from above by the answer, both wider by the drift
+    that is possible in the time between.
+    """
+    shortest = min(exchanges, key=lambda exchange: exchange.round_trip_ns)
+    at_ns = shortest.middle_ns
+    low_ns = max(exchange.sent_ns - exchange.node_ns - _drift_ns(exchange, at_ns) for exchange in exchanges)
+    high_ns = min(
+        exchange.received_ns - exchange.node_ns + _drift_ns(exchange, at_ns) for exchange in exchanges
+    )
+    # Bounds that contradict each other are of clocks that drift apart faster: then the truth is about there.
+    return ClockReading(
+        node=node,
+        at_ns=at_ns,
+        offset_ns=(low_ns + high_ns) // 2,
+        uncertainty_ns=abs(high_ns - low_ns) // 2 + _RESOLUTION_NS,
+        round_trip_ns=shortest.round_trip_ns,
+    )
+
+
+def _drift_ns(exchange: ClockExchange, at_ns: int) -> int:
+    """How far the clocks may have drifted apart between the node's stamp and a moment."""
+    between_ns = abs(exchange.middle_ns - at_ns) + exchange.round_trip_ns / 2
+    return ceil(between_ns * MAX_DRIFT_PPM / 1e6)
 
 
 class NodeHandle:
@@ -94,6 +150,12 @@ class NodeHandle:
         except TimeoutError:
             self.lose(f"no message for {silence_s:g} s")
             return None
+
+    async def keep_asking(self, times: float, pause_s: float) -> None:
+        """Call a method that answers at once, with pauses, until the node is lost; see `heard`."""
+        while self.lost is None:
+            await self.heard("started", times)
+            await asyncio.sleep(pause_s)
 
     async def command(self, method: str, *values: Any) -> Any:
         """Call a method with the session events that are new to the node, on the node's clock."""

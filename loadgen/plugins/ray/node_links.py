@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from loadgen.driver.load import Closed
@@ -11,14 +12,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from loadgen.driver.load import Load
-    from loadgen.plugins.ray.link import NodeLink
 
 
 class StartedNodes(Protocol):
     """Nodes that have been started, each with a `loadgen.plugins.ray.node.Node`.
 
     Attributes:
-        facts: What `installed` says of each, and `shard`: its name.
+        facts: What `machine_facts` says of each, and `shard`: its name.
     """
 
     facts: Sequence[Mapping[str, Any]]
@@ -77,3 +77,38 @@ def require_share(load: Load, nodes: int, workers: int) -> None:
             f"--max-concurrency {limit}: each of {nodes * workers} workers ({workers} on each of {nodes} "
             "nodes) needs a share; give fewer --workers or --nodes"
         )
+
+
+class NodeLink(Protocol):
+    """The way to a node."""
+
+    name: str
+    host: str
+
+    async def call(self, method: str, *values: Any) -> Any:
+        """Call a method of the node, and return the result.
+
+        Raises:
+            NodeGoneError: The node is gone.
+            Exception: What the method raises.
+        """
+
+    def kill(self) -> None:
+        """Kill the node."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeStatus:
+    """How a node is doing.
+
+    Attributes:
+        now_ns: When it said so, on its own CLOCK_MONOTONIC.
+        progress: Its counters; see `loadgen.driver.progress.SessionProgress.snapshot`.
+        stopped: Why it has stopped by itself, such as a worker that was lost; None while it has not.
+        broken: Why its log cannot be written any more; None while it can.
+    """
+
+    now_ns: int
+    progress: dict[str, Any]
+    stopped: str | None = None
+    broken: str | None = None

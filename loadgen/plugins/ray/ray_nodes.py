@@ -7,7 +7,7 @@ from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from loadgen.driver.errors import NodeGoneError
-from loadgen.plugins.ray import node_facts as installed
+from loadgen.plugins.ray import node_facts
 from loadgen.sessions.errors import SetupError
 from recorder.shards import node_name
 
@@ -21,7 +21,7 @@ _MISSING: Final = "--ray needs Ray, which is not installed: pip install 'llm-loa
 
 
 class RayLink:
-    """The way to a node by Ray; see `loadgen.plugins.ray.link.NodeLink`."""
+    """The way to a node by Ray; see `loadgen.plugins.ray.node_links.NodeLink`."""
 
     def __init__(self, name: str, host: str, actor: Any, ray_node: str) -> None:
         self.name = name
@@ -166,14 +166,14 @@ class RayNodes:
         # With `max_calls` the process that answers ends at once: else Ray ends it a second later, which takes
         # 0.2 s of CPU while requests are issued.
         once = ray.remote(num_cpus=0, max_calls=1)
-        ray.cloudpickle.register_pickle_by_value(installed)
+        ray.cloudpickle.register_pickle_by_value(node_facts)
         try:
             asked = [
-                once(installed.installed).options(**_on(machine["NodeID"])).remote()
+                once(node_facts.machine_facts).options(**_on(machine["NodeID"])).remote()
                 for machine in self._machines
             ]
         finally:
-            ray.cloudpickle.unregister_pickle_by_value(installed)
+            ray.cloudpickle.unregister_pickle_by_value(node_facts)
         _, late = ray.wait(asked, num_returns=len(asked), timeout=START_S)
         answers = []
         for answer, machine in zip(asked, self._machines, strict=True):

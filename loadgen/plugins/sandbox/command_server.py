@@ -62,14 +62,7 @@ def main() -> None:
     kernel = modules.kernel
     try:
         drop_root(kernel)
-        kernel.unshare(
-            kernel.CLONE_NEWUSER
-            | kernel.CLONE_NEWPID
-            | kernel.CLONE_NEWNS
-            | kernel.CLONE_NEWNET
-            | kernel.CLONE_NEWIPC
-        )
-        kernel.map_ids(os.getuid(), os.getgid())
+        kernel.new_namespaces(os.getuid(), os.getgid())
     except OSError as error:
         send_message({"error": f"the kernel gives this user no namespaces ({error})"})
         return

@@ -11,6 +11,7 @@ import os
 import socket
 import time
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.sandbox.commands import SHELL, CommandSandbox, RawResult
@@ -145,9 +146,7 @@ class DockerSandbox(CommandSandbox):
         if result.ending != "exited":
             self._kill_all()
         elif result.exit_code == KILLED and self.ran_out_of_memory():
-            return RawResult(
-                None, result.stdout, result.stderr, "out_of_memory", result.seconds, result.total_stdout
-            )
+            return replace(result, exit_code=None, ending="out_of_memory")
         return result
 
     def attempt(self, command: Sequence[str], timeout_s: float, stdin: bytes, output_bytes: int) -> RawResult:

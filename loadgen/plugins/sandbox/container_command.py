@@ -100,7 +100,7 @@ class ContainerCommand:
             except TimeoutError:
                 if not over and now - quiet_since > _POLL_S:
                     quiet_since = now
-                    over = not self._is_running()
+                    over = not self._client.exec_inspect(self._id)["Running"]
                     deadline = min(deadline, now + _DRAIN_S) if over else deadline
                 continue
             if not piece:
@@ -122,9 +122,6 @@ class ContainerCommand:
             place = end
         self._rest = data[place:]
         return frames
-
-    def _is_running(self) -> bool:
-        return bool(self._client.exec_inspect(self._id)["Running"])
 
     def _exit_code(self, errors: BoundedOutput) -> int:
         """The exit code, which the daemon may have a moment after the end of the streams."""

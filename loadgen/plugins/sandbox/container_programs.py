@@ -11,14 +11,13 @@ the root cannot be written, and a container is removed
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.sandbox.container import KILLED, DockerSandbox
-from loadgen.plugins.sandbox.job import ProgramOutcome
-from loadgen.plugins.sandbox.sealed import SealedOutput
+from loadgen.plugins.sandbox.job import ProgramOutcome, SealedOutput
 from workloads.sandbox_contract import SandboxError
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from workloads.sandbox_contract import CommandEnding, SandboxSpec
 
 _START: Final = Path(__file__).with_name("container_start.py")
-_HARNESS: Final = Path(__file__).with_name("harness.py")
+_RUNNER: Final = Path(__file__).with_name("program_runner.py")
 _TRIES: Final = 2
 _SIGNALS: Final = 128
 _FOLDERS: Final = ("/tmp", "/dev/shm", "/dev/mqueue")  # noqa: S108 (of the container)
@@ -43,7 +42,7 @@ class ContainerPrograms:
     def __init__(self, spec: SandboxSpec) -> None:
         self._spec = replace(spec, read_only=True, network=False)
         self._sandbox: DockerSandbox | None = None
-        self._command = ["python3", "-I", "-c", *(path.read_text("utf-8") for path in (_START, _HARNESS))]
+        self._command = ["python3", "-I", "-c", *(path.read_text("utf-8") for path in (_START, _RUNNER))]
 
     def run(self, job: Job, limits: ProgramLimits) -> ProgramOutcome:
         """Run a job to the end; see `loadgen.plugins.sandbox.local.run`.
@@ -73,7 +72,7 @@ class ContainerPrograms:
             output = SealedOutput(seal, result.stdout, result.stdout)
             _require_clean(output)
             ending = result.ending
-            # The harness kills itself when it has said how the program ended.
+            # The runner kills itself when it has said how the program ended.
             if result.exit_code == KILLED and not output.has_verdict and sandbox.ran_out_of_memory():
                 ending = "out_of_memory"
             if ending != "exited" or not sandbox.is_idle():
@@ -85,15 +84,13 @@ class ContainerPrograms:
 
     def _payload(self, job: Job, limits: ProgramLimits, seal: str) -> dict[str, Any]:
         return {
-            **job.to_dict(),
+            **asdict(job),
+            **asdict(limits),
             "seal": seal,
             "isolation": "docker",
             "folder": self._spec.folder,
             "folders": [self._spec.folder, *_FOLDERS],
             "memory_bytes": min(limits.memory_bytes, self._spec.limits.memory_bytes),
-            "file_bytes": limits.file_bytes,
-            "files": limits.files,
-            "processes": limits.processes,
             # The container's own limit holds: users are counted on the whole machine.
             "own_users": False,
             "cpu_s": int(limits.wall_s) + 1,

@@ -15,7 +15,7 @@ from typing import Any
 
 
 def main() -> None:
-    """Empty the folders that can be written, then let the harness run the program."""
+    """Empty the folders that can be written, then let the runner run the program."""
     job = json.load(sys.stdin)
     remains = leftovers(job.pop("folders"))
     if remains:
@@ -23,8 +23,8 @@ def main() -> None:
         return
     os.chdir(job.pop("folder"))
     # Not `__main__`: what a program imports of that name is its own.
-    namespace: dict[str, Any] = {"__name__": "harness"}
-    exec(compile(sys.argv[1], "harness", "exec"), namespace)  # noqa: S102 (our own)
+    namespace: dict[str, Any] = {"__name__": "program_runner"}
+    exec(compile(sys.argv[1], "program_runner", "exec"), namespace)  # noqa: S102 (our own)
     namespace["main"](job)
 
 

@@ -101,13 +101,13 @@ def prctl(option: int, value: int, more: object = 0) -> None:
     _checked(_libc.prctl(option, ctypes.c_ulong(value), more, 0, 0), "prctl")
 
 
-def unshare(flags: int) -> None:
-    """Leave namespaces for new ones; of processes, the next child is the first of the new one."""
+def new_namespaces(uid: int, gid: int) -> None:
+    """Leave all namespaces for new ones, in which this user and group remain, and no other.
+
+    Of processes, the next child is the first of the new namespace.
+    """
+    flags = CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC
     _checked(_libc.unshare(flags), "unshare")
-
-
-def map_ids(uid: int, gid: int) -> None:
-    """Keep user and group in a new namespace of users, and no other."""
     for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
         with open(f"/proc/self/{name}", "w", encoding="utf-8") as file:  # noqa: PTH123 (nothing more is loaded)
             file.write(text)

@@ -16,32 +16,31 @@ import sys
 import tempfile
 import time
 from contextlib import suppress
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Final
 
-from loadgen.plugins.sandbox.child import end_child
-from loadgen.plugins.sandbox.job import Job, ProgramLimits, ProgramOutcome
-from loadgen.plugins.sandbox.keeper import PREFIX, remove
-from loadgen.plugins.sandbox.sealed import SealedOutput
+from loadgen.plugins.sandbox.job import Job, ProgramLimits, ProgramOutcome, SealedOutput
+from loadgen.plugins.sandbox.supervisor import PREFIX, remove
 from workloads.sandbox_contract import SandboxError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_KEEPER: Final = Path(__file__).with_name("keeper.py")
+_SUPERVISOR: Final = Path(__file__).with_name("supervisor.py")
 _LENGTH: Final = struct.Struct("=Q")
 _PIECE: Final = 2**16
 _END_BYTES: Final = 2**18
 """Of what comes from the sandbox, the number of bytes kept of the beginning and of the end."""
 _MOST_BYTES: Final = 2**24
-"""The most bytes that a program may write to the harness."""
+"""The most bytes that a program may write to the runner."""
 _WITHOUT: tuple[str, ...] = ()
 """Which of `namespaces`, `landlock` and `seccomp` are not used, as on a kernel that has none of these."""
 _TICK_S: Final = 0.1
 _END_S: Final = 60.0
-"""The time limit for the keeper to remove what the program left."""
+"""The time limit for the supervisor to remove what the program left."""
 _TRIAL: Final = Job("program", "", 5.0)
 _TRIAL_LIMITS: Final = ProgramLimits(wall_s=20.0)
 _ENVIRONMENT: Final = {
@@ -69,21 +68,16 @@ def run(job: Job, limits: ProgramLimits, *, unisolated: bool = False) -> Program
     """
     seal = token_hex(16)
     payload = {
-        **job.to_dict(),
+        **asdict(job),
+        **asdict(limits),
         "seal": seal,
-        "memory_bytes": limits.memory_bytes,
-        "file_bytes": limits.file_bytes,
-        "disk_bytes": limits.disk_bytes,
-        "disk_files": limits.disk_files,
-        "files": limits.files,
-        "processes": limits.processes,
         "without": _WITHOUT,
         "unisolated": unisolated,
         "cpu_s": int(limits.wall_s) + 1,
     }
     try:
-        process = subprocess.Popen(  # noqa: S603 (our own keeper, by its path)
-            [sys.executable, "-I", str(_KEEPER)],
+        process = subprocess.Popen(  # noqa: S603 (our own supervisor, by its path)
+            [sys.executable, "-I", str(_SUPERVISOR)],
             cwd="/",
             # Its folder is where `remove_leftovers` looks for it.
             env={**_ENVIRONMENT, "TMPDIR": tempfile.gettempdir()},
@@ -130,9 +124,9 @@ def require_isolation() -> None:
 
 
 def remove_leftovers() -> int:
-    """Remove the folders of keepers that are gone; return how many there were.
+    """Remove the folders of supervisors that are gone; return how many there were.
 
-    A keeper removes its own folder. One that was killed, or whose machine lost power, could not.
+    A supervisor removes its own folder. One that was killed, or whose machine lost power, could not.
     """
     removed = 0
     for folder in _leftovers():
@@ -143,11 +137,11 @@ def remove_leftovers() -> int:
 
 def _leftovers() -> Iterator[Path]:
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        keeper = folder.name.removeprefix(PREFIX).partition("-")[0]
-        if not keeper.isdigit() or folder.is_symlink() or folder.stat().st_uid != os.getuid():
+        supervisor = folder.name.removeprefix(PREFIX).partition("-")[0]
+        if not supervisor.isdigit() or folder.is_symlink() or folder.stat().st_uid != os.getuid():
             continue
         try:
-            os.kill(int(keeper), 0)
+            os.kill(int(supervisor), 0)
         except ProcessLookupError:
             yield folder
         except (PermissionError, OverflowError):
@@ -155,7 +149,7 @@ def _leftovers() -> Iterator[Path]:
 
 
 def _send(process: subprocess.Popen[bytes], payload: bytes) -> None:
-    """Send the job to the keeper. The death of a keeper is noticed when the output is read."""
+    """Send the job to the supervisor. The death of a supervisor is noticed when the output is read."""
     assert process.stdin is not None  # noqa: S101 (it is a pipe)
     with suppress(BrokenPipeError):
         process.stdin.write(_LENGTH.pack(len(payload)) + payload)
@@ -163,7 +157,7 @@ def _send(process: subprocess.Popen[bytes], payload: bytes) -> None:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Let the keeper end the program and exit; do not wait for other holders of the output."""
+    """Let the supervisor end the program and exit; do not wait for other holders of the output."""
     assert process.stdout is not None  # noqa: S101 (it is a pipe)
     end_child(process, _END_S)
     with suppress(ProcessLookupError, PermissionError):
@@ -179,14 +173,14 @@ class _Output:
         self._last = b""
 
     def sealed(self, seal: str) -> SealedOutput:
-        """The harness' part of the output."""
+        """The runner's part of the output."""
         return SealedOutput(seal, self._first, self._last)
 
     def read(self, process: subprocess.Popen[bytes], deadline: float) -> str:
-        """Read until the keeper ends.
+        """Read until the supervisor ends.
 
         Args:
-            process: The keeper.
+            process: The supervisor.
             deadline: Of `time.monotonic`.
 
         Returns:
@@ -222,3 +216,15 @@ class _Output:
         except subprocess.TimeoutExpired:
             return "late"
         return "ended"
+
+
+def end_child(process: subprocess.Popen[bytes], patience_s: float) -> None:
+    """Close the input of a process, which ends the process; kill the process after `patience_s`."""
+    assert process.stdin is not None  # noqa: S101 (it is a pipe)
+    with suppress(BrokenPipeError):
+        process.stdin.close()
+    try:
+        process.wait(patience_s)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

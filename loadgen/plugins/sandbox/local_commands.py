@@ -14,9 +14,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.plugins.sandbox.child import end_child
 from loadgen.plugins.sandbox.command_server import LENGTH
 from loadgen.plugins.sandbox.commands import CommandSandbox, RawResult
+from loadgen.plugins.sandbox.local import end_child
 from workloads.sandbox_contract import SandboxError
 
 if TYPE_CHECKING:

@@ -34,10 +34,7 @@ class LoggedRequest:
     """One request in the client's log; times in ms from `sent`, None for absent times.
 
     Attributes:
-        prompt_id: The number of its row.
-        status: `completed`, `failed`, ….
         answer_ms: To the end of the response.
-        retry_after_s: The server's Retry-After.
         unlawful: Laws of the log that it breaks.
     """
 

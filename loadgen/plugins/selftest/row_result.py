@@ -49,11 +49,8 @@ class RowResult:
     """One row, evaluated.
 
     Attributes:
-        true: The median times, by the server.
-        measured: The median times, by the client.
         seen: The outcomes that the client saw, with their counts.
         tokens: How many tokens the requests had, all that occurred.
-        misses: The differences; empty in a row that passes.
         tries: How often it was tried: again where only times were off.
     """
 
@@ -87,19 +84,13 @@ def evaluate(
     truth: Mapping[str | None, Truth],
     typical: Callable[[Sequence[float]], float] = median,
 ) -> RowResult:
-    """Compare the log of a row with the server's record.
-
-    Args:
-        row: The row.
-        asked: Its requests.
-        truth: The server's record of each request.
-        typical: Which of the errors of a time, over the requests, is the row's.
-    """
+    """Compare the log of a row with the server's record."""
     expected = row.expected
     true = [_true(expected, request, truth.get(request.sample_uuid)) for request in asked]
     measured = [_measured(request) for request in asked]
+    count = f"{len(asked)} requests in the log, {row.requests} were asked"
     misses = [
-        *_count(row, asked),
+        *([Miss(count)] if len(asked) != row.requests else ()),
         *dict.fromkeys(miss for request in asked for miss in _facts(row, expected, request)),
         *(_times(row, true, measured, typical) if row.scenario.completes else ()),
     ]
@@ -111,11 +102,6 @@ def evaluate(
         tuple(sorted({request.output_tokens for request in asked if request.output_tokens is not None})),
         tuple(misses),
     )
-
-
-def _count(row: ConformanceRow, asked: Sequence[LoggedRequest]) -> Iterable[Miss]:
-    if len(asked) != row.requests:
-        yield Miss(f"{len(asked)} requests in the log, {row.requests} were asked")
 
 
 def _facts(row: ConformanceRow, expected: Expectation, request: LoggedRequest) -> Iterable[Miss]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from loadgen.mock_endpoint.scenarios.catalog import SCENARIOS
 from loadgen.mock_endpoint.scenarios.expectation import expectation
 from loadgen.mock_endpoint.scenarios.frame_writers import DIALECTS, OPENAI
+from loadgen.mock_endpoint.scenarios.scenario import COMPLETED
 from loadgen.sessions.errors import UsageError
 from workloads.errors import did_you_mean
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 _MOST_OPENAI: Final = 6
 _MOST_ELSEWHERE: Final = 3
+_OF_A_FAILURE: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,9 @@ class ConformanceRow:
     @property
     def requests(self) -> int:
         """The number of requests: fewer where OpenAI's protocol already covers the layers below."""
-        return min(self.scenario.requests, _MOST_OPENAI if self.protocol in OPENAI else _MOST_ELSEWHERE)
+        limit = _MOST_OPENAI if self.protocol in OPENAI else _MOST_ELSEWHERE
+        usual = limit if COMPLETED in self.scenario.sees else _OF_A_FAILURE
+        return min(self.scenario.requests or usual, limit)
 
     @property
     def expected(self) -> Expectation:

@@ -10,8 +10,7 @@ import pytest
 
 from loadgen.driver.requests.turn_outcome import TurnOutcome
 from loadgen.plugins.agents.episode import EpisodeResult
-from loadgen.plugins.agents.episode_plan import EpisodePlan
-from loadgen.plugins.agents.limits import EpisodeLimits
+from loadgen.plugins.agents.episode_plan import EpisodeLimits, EpisodePlan
 from loadgen.plugins.agents.runner import EpisodeRunner
 from recorder.event import EventType
 from tests.containers.daemon import IMAGE, docker_client

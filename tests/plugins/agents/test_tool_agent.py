@@ -11,7 +11,7 @@ import pytest
 
 from loadgen.plugins.agents.presets import agent_tools
 from loadgen.plugins.agents.tool_agent import TOOLS, answer_with_tools
-from loadgen.plugins.sandbox.asynchronous import SandboxPool
+from loadgen.plugins.sandbox.opening import SandboxPool
 from loadgen.sessions.errors import UsageError
 from tests.plugins.evals.tasks.scripted import ScriptedAsk, calling, saying
 from workloads.sample import Sample

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from loadgen import open_run
-from loadgen.plugins.imports.imported_log import import_results
-from loadgen.plugins.imports.result_formats import format_called
+from loadgen.plugins.imports.imported_log import format_called, import_results
 from tests.plugins.imports import load_files as written
 from tests.plugins.imports.harness_files import write_json
 from workloads.errors import WorkloadError

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from loadgen.plugins.imports.result_formats import format_called
+from loadgen.plugins.imports.imported_log import format_called
 from tests.plugins.imports import harness_files as written
 from workloads.errors import WorkloadError
 from workloads.registry import entries

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from loadgen.plugins.sandbox.asynchronous import SandboxPool, async_sandbox
+from loadgen.plugins.sandbox import command_server, kernel
 from loadgen.plugins.sandbox.container import LABEL, DockerSandbox
-from loadgen.plugins.sandbox.opening import open_sandbox
+from loadgen.plugins.sandbox.opening import SandboxPool, async_sandbox, open_sandbox
 from tests.containers.daemon import IMAGE, docker_client
 from tests.preloaded import GIVE_UP_S
 from workloads.sandbox_contract import MIB, SandboxError, SandboxLimits, SandboxSpec
@@ -67,6 +69,35 @@ def test_a_command_and_its_streams(sandbox: Sandbox) -> None:
     assert sandbox.exec(["nonesuch"]).exit_code == 127
     assert sandbox.exec("kill -9 $$").exit_code == 137
     assert sandbox.exec("cat", stdin=bytes(500_000)).ok
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
+def test_a_user_without_privileges() -> None:
+    """The user of any number gets namespaces."""
+    stdin, requests = os.pipe()
+    replies, stdout = os.pipe()
+    settings = {**asdict(LIMITS), "folder": "/work", "environment": {}}
+    if (server := os.fork()) == 0:
+        os.dup2(stdin, 0)
+        os.dup2(stdout, 1)
+        os.close(requests)
+        os.setgroups([])
+        os.setresgid(1000, 1000, 1000)
+        os.setresuid(1000, 1000, 1000)
+        kernel.prctl(kernel.PR_SET_DUMPABLE, 1)
+        try:
+            command_server.main()
+        finally:
+            os._exit(0)
+    os.close(stdout)
+    payload = json.dumps(settings).encode()
+    os.write(requests, command_server.LENGTH.pack(len(payload), 0) + payload)
+    reply = os.read(replies, 4096)[command_server.LENGTH.size :]
+    os.close(requests)
+    os.close(stdin)
+    os.close(replies)
+    os.waitpid(server, 0)
+    assert json.loads(reply) == {"ready": True}
 
 
 def test_files_come_and_go(sandbox: Sandbox) -> None:

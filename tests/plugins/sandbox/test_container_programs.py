@@ -27,7 +27,7 @@ pytestmark = pytest.mark.docker
 
 SPEC = SandboxSpec("docker", image=IMAGE, limits=SandboxLimits(memory_bytes=256 * MIB))
 
-# The harness takes these away; a program gets them back.
+# The runner takes these away; a program gets them back.
 C = "import ctypes, os, time\nC = ctypes.CDLL(None)\n"
 
 ENDINGS = {

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from loadgen.plugins.agents.sandbox_needs import SandboxNeeds
+from loadgen.plugins.agents.planning import SandboxNeeds
 from loadgen.plugins.sandbox import local, programs
 from loadgen.plugins.sandbox.job import Job, ProgramLimits, ProgramOutcome
 from loadgen.plugins.sandbox.local import isolation, remove_leftovers, run
@@ -31,7 +31,7 @@ LIMITS = ProgramLimits(wall_s=20.0)
 LEVELS = [(), ("namespaces",), ("namespaces", "seccomp"), NOTHING]
 """Which protections are left out."""
 
-# The harness takes these away; a program gets them back.
+# The runner takes these away; a program gets them back.
 C = "import ctypes, os, time\nC = ctypes.CDLL(None)\n"
 
 needs_all = pytest.mark.skipif(
@@ -133,7 +133,7 @@ def test_no_process_can_be_started(call: str) -> None:
 
 
 def test_a_lot_of_output(left_out: tuple[str, ...]) -> None:
-    """Of a gigabyte that is written to the harness's descriptor, little is read and nothing kept."""
+    """Of a gigabyte that is written to the runner's descriptor, little is read and nothing kept."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     source = (
         f"{C}data = b'x' * 2**20\nfor _ in range(2**10):\n for fd in range(3, 9):\n"
@@ -296,10 +296,10 @@ def test_a_grader_that_is_killed_leaves_nothing(
         assert eventually(started.exists)
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
         assert eventually(lambda: bool(children.read_text().split()))
-        keeper = int(children.read_text().split()[0])
+        supervisor = int(children.read_text().split()[0])
         time.sleep(0.2)
         process.send_signal(signal.SIGKILL)
-    assert eventually(lambda: is_gone(keeper))
+    assert eventually(lambda: is_gone(supervisor))
     remove_leftovers()
     assert not folders()
 

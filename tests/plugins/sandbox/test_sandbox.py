@@ -158,6 +158,6 @@ def test_a_sandbox_that_cannot_start(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SandboxError, match="no process could be started"):
         program("x = 1")
     monkeypatch.undo()
-    monkeypatch.setattr(local, "_KEEPER", Path("/nowhere/keeper.py"))
+    monkeypatch.setattr(local, "_SUPERVISOR", Path("/nowhere/supervisor.py"))
     with pytest.raises(SandboxError, match="could not be started"):
         program("x = 1")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loadgen.plugins.exports.render.perfetto_trace import Lanes, trace
+from loadgen.plugins.exports.perfetto import Lanes, trace
 from recorder import EventType
 from reporter.log.database import open_log
 from reporter.reporter import MetricsReporter

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
-from loadgen.plugins.exports.render.vllm_results import TABLES, render
+from loadgen.plugins.exports.vllm_json import TABLES, render
 from reporter.reporter import MetricsReporter
 
 if TYPE_CHECKING:

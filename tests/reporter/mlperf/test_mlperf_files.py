@@ -12,9 +12,9 @@ import orjson
 import pytest
 
 from loadgen.plugins.mlperf.accuracy_results import accuracy_results
-from loadgen.plugins.mlperf.checked_fields import CONFIG, KEYS, SUMMARY, UNKNOWN, lacking, value_of
+from loadgen.plugins.mlperf.checked_fields import CONFIG, KEYS, SUMMARY, UNKNOWN, missing_keys, value_of
 from loadgen.plugins.mlperf.config_yaml import config
-from loadgen.plugins.mlperf.point_yaml import concurrency, point
+from loadgen.plugins.mlperf.point_yaml import concurrency, described_point
 from loadgen.plugins.mlperf.result_summary import result_summary
 from reporter.log.settings import settings as settings_of
 from reporter.measured.log_evidence import LogEvidence
@@ -108,7 +108,7 @@ def files(folder: Path, definitions: Definitions) -> Files:
         return {
             CONFIG: config(report, payload),
             SUMMARY: result_summary(log, report, evidence, payload),
-            "point.yaml": point(log, report, payload),
+            "point.yaml": described_point(log, report, payload),
         }
 
 
@@ -159,7 +159,7 @@ def test_every_figure_is_that_of_the_log(long_run: tuple[Path, list[dict[str, fl
     """LoadGen's: latency and TTFT from the schedule in ns, TPOT to the end, rates to the last one issued."""
     folder, truth = long_run
     result = files(folder, LOADGEN)
-    assert lacking(result) == {}
+    assert missing_keys(result) == {}
     times = {
         "latency": [record["done"] - record["due"] for record in truth],
         "ttft": [record["first"] - record["due"] for record in truth],
@@ -231,7 +231,7 @@ def test_failures_are_in_the_estimates(a_run: Callable[..., Run]) -> None:
 def test_too_few_give_no_estimate(short_run: Files) -> None:
     """Below 11 requests there is not even one of the median; what a submission stands on is named."""
     assert set(short_run[SUMMARY]["ttft"]["early_stopping_percentiles"].values()) == {None}
-    reasons = {name: why for (_, why), names in lacking(short_run).items() for name in names}
+    reasons = {name: why for (_, why), names in missing_keys(short_run).items() for name in names}
     assert "fewer than 662" in reasons["ttft.early_stopping_percentiles.99.0"]
     assert "fewer than 64" in reasons["latency.early_stopping_percentiles.90.0"]
 
@@ -250,7 +250,7 @@ def test_a_run_of_nothing_has_no_figure(a_run: Callable[..., Run]) -> None:
     summary = result[SUMMARY]
     assert (summary["qps"], summary["tps"], summary["duration_ns"]) == (None, None, None)
     assert summary["ttft"]["early_stopping_percentiles"]["50.0"] is None
-    lacks = {name for names in lacking(result).values() for name in names}
+    lacks = {name for names in missing_keys(result).values() for name in names}
     assert {"qps", "tps", "latency.avg", "output_sequence_lengths.avg"} <= lacks
 
 

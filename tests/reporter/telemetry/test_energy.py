@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from loadgen.plugins.exports.render.flat_figures import figures
+from loadgen.plugins.exports.flat_figures import figures
 from recorder import EventType
 from reporter import MetricsReporter
 from reporter.log.query import query

@@ -9,7 +9,7 @@ import orjson
 import pyarrow.parquet as pq
 import pytest
 
-from loadgen.plugins.exports.render.parquet_tables import write_tables
+from loadgen.plugins.exports.parquet import write_tables
 from recorder import EventType
 from reporter import MetricsReporter
 from reporter.sample_results import ResultOptions

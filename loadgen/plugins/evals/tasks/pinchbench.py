@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from loadgen.plugins.agents.episode import Ask
-    from loadgen.plugins.sandbox.asynchronous import SandboxOnDemand
+    from loadgen.plugins.sandbox.opening import SandboxOnDemand
     from workloads.answer import Answer
     from workloads.sample import Message
     from workloads.workload import Inputs

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from loadgen.plugins.agents.episode import Ask, EpisodeResult
-    from loadgen.plugins.sandbox.asynchronous import SandboxOnDemand
+    from loadgen.plugins.sandbox.opening import SandboxOnDemand
     from workloads.sources import FileRow
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from loadgen.plugins.agents.episode import Ask, EpisodeResult
-    from loadgen.plugins.sandbox.asynchronous import SandboxOnDemand
+    from loadgen.plugins.sandbox.opening import SandboxOnDemand
     from workloads.answer import Answer
     from workloads.workload import Inputs
 

@@ -9,7 +9,7 @@ from loadgen.plugins.evals.grading.harbor_reward import JSON_FILE, TEXT_FILE
 
 if TYPE_CHECKING:
     from loadgen.plugins.evals.tasks.terminal_tasks import TerminalTask
-    from loadgen.plugins.sandbox.asynchronous import AsyncSandbox, SandboxOnDemand
+    from loadgen.plugins.sandbox.opening import AsyncSandbox, SandboxOnDemand
 
 _VERIFIER: Final = "/logs/verifier"
 """The folder of Harbor's rewards."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from loadgen.plugins.exports.trackers.tracker import reported
+from loadgen.plugins.exports.publishing import reported
 from loadgen.sessions.extra_packages import importing
 
 if TYPE_CHECKING:
-    from loadgen.plugins.exports.render.record import RunRecord
+    from loadgen.plugins.exports.publishing import RunRecord
     from loadgen.sessions.settings.export import ExportSettings
 
 _OPTION: Final = "--to wandb"

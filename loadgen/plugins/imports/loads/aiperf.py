@@ -18,14 +18,13 @@ from loadgen.plugins.imports.loads.objects import (
     whole,
     without_none,
 )
-from loadgen.plugins.imports.results.result_file import require_there
+from loadgen.plugins.imports.results.fields import Fields, require_there
 from workloads.errors import SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from loadgen.plugins.imports.results.fields import Fields
 
 _RECORDS: Final = "profile_export.jsonl"
 _FIGURES: Final = "profile_export_aiperf.json"
@@ -59,23 +58,21 @@ def read(path: Path) -> Sequence[LoadResults]:
         records, figures = path, path.with_name(_FIGURES)
     else:
         records, figures = path.with_name(_RECORDS) if path.name == _FIGURES else path / _RECORDS, path
-    about = read_object(figures) if figures.is_file() else None
+    about = read_object(figures) if figures.is_file() else Fields(figures, "", {})
     if not records.is_file():
-        assert about is not None  # noqa: S101 (one of the two is there)
         note = f"Requests are in {_RECORDS}: AIPerf writes it with --export-level records."
         return [_run(about, (), _figures(about), 0, [note])]
-    requests = [record for record in read_objects(records) if _phase(record) != "warmup"]
-    warmup = len(read_objects(records)) - len(requests)
-    return [_run(about, requests, {}, warmup, [])]
-
-
-def _phase(record: Fields) -> str | None:
-    about = record.members("metadata")
-    return None if about is None else about.optional_text("benchmark_phase")
+    everything = read_objects(records)
+    requests = [
+        record
+        for record in everything
+        if record.inside("metadata").optional_text("benchmark_phase") != "warmup"
+    ]
+    return [_run(about, requests, {}, len(everything) - len(requests), [])]
 
 
 def _run(
-    about: Fields | None,
+    about: Fields,
     records: Sequence[Fields],
     figures: Mapping[str, Any],
     warmup: int,
@@ -83,21 +80,20 @@ def _run(
 ) -> LoadResults:
     starts = [_metadata(record).number("request_start_ns") for record in records]
     began_ns = min(starts, default=None)
-    config = None if about is None else about.values.get("input_config")
-    started = None if about is None else about.moment("start_time")
+    config = about.values.get("input_config")
     requests = sorted(
         (_request(record, began_ns or 0) for record in records), key=lambda request: request.start_s or 0.0
     )
     return LoadResults(
         requests=requests,
         figures=figures,
-        duration_s=_duration_s(about) if figures else None,
+        duration_s=about.inside("benchmark_duration").optional_number("avg") if figures else None,
         model=_model(config),
         load=_load(config),
-        started=started if began_ns is None else moment(began_ns / _NS),
+        started=about.moment("start_time") if began_ns is None else moment(began_ns / _NS),
         facts=without_none(
             {
-                "aiperf_version": None if about is None else about.optional_text("aiperf_version"),
+                "aiperf_version": about.optional_text("aiperf_version"),
                 "warmup_requests": warmup or None,
             }
         ),
@@ -113,15 +109,14 @@ def _metadata(record: Fields) -> Fields:
 
 
 def _request(record: Fields, began_ns: float) -> RecordedRequest:
-    about, metrics = _metadata(record), record.members("metrics")
+    about, metrics = _metadata(record), record.inside("metrics")
     start_ns, end_ns = about.number("request_start_ns"), about.number("request_end_ns")
     failure = record.members("error")
     cut = "cancelled" if about.flag("was_cancelled") else None
     error = cut if failure is None else failure.optional_text("message") or "no message"
     first_s, latency_s = _seconds(metrics, "time_to_first_token"), _seconds(metrics, "request_latency")
-    gaps = None if metrics is None else metrics.members("inter_chunk_latency")
     gaps_s = None
-    if gaps is not None:
+    if (gaps := metrics.members("inter_chunk_latency")) is not None:
         scale = _SECONDS.get(gaps.text("unit"), 1e-3)
         gaps_s = [gap * scale for gap in times(gaps, "value", gaps.values.get("value"))]
     return RecordedRequest(
@@ -138,20 +133,14 @@ def _request(record: Fields, began_ns: float) -> RecordedRequest:
     )
 
 
-def _value(metrics: Fields | None, name: str) -> tuple[float | None, str]:
-    metric = None if metrics is None else metrics.members(name)
-    if metric is None:
-        return None, ""
-    return metric.optional_number("value"), metric.optional_text("unit") or ""
+def _seconds(metrics: Fields, name: str) -> float | None:
+    metric = metrics.inside(name)
+    value = metric.optional_number("value")
+    return None if value is None else value * _SECONDS.get(metric.optional_text("unit") or "", 1e-3)
 
 
-def _seconds(metrics: Fields | None, name: str) -> float | None:
-    value, unit = _value(metrics, name)
-    return None if value is None else value * _SECONDS.get(unit, 1e-3)
-
-
-def _tokens(metrics: Fields | None, name: str) -> int | None:
-    return whole(_value(metrics, name)[0])
+def _tokens(metrics: Fields, name: str) -> int | None:
+    return whole(metrics.inside(name).optional_number("value"))
 
 
 def _figures(about: Fields) -> dict[str, Any]:
@@ -162,7 +151,7 @@ def _figures(about: Fields) -> dict[str, Any]:
             figures[ours] = {"count": metric.count("count") or _count(about, "request_count") or 0}
             figures[ours] |= without_none(named)
     for name, ours in _RATES.items():
-        figures[ours] = None if (rate := about.members(name)) is None else rate.optional_number("avg")
+        figures[ours] = about.inside(name).optional_number("avg")
     figures["completed"] = _count(about, "request_count")
     figures["failed"] = _count(about, "error_request_count") or 0
     if figures["completed"] is None:
@@ -171,13 +160,7 @@ def _figures(about: Fields) -> dict[str, Any]:
 
 
 def _count(about: Fields, name: str) -> int | None:
-    metric = about.members(name)
-    return None if metric is None else whole(metric.values.get("avg"))
-
-
-def _duration_s(about: Fields | None) -> float | None:
-    metric = None if about is None else about.members("benchmark_duration")
-    return None if metric is None else metric.optional_number("avg")
+    return whole(about.inside(name).values.get("avg"))
 
 
 def _model(config: object) -> str | None:

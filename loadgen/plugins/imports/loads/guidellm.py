@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.imports.loads.load_results import LoadFormat, LoadResults, RecordedRequest
 from loadgen.plugins.imports.loads.objects import finite, moment, read_object, whole, without_none
-from loadgen.plugins.imports.results.result_file import file_in
+from loadgen.plugins.imports.results.fields import file_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -40,8 +40,7 @@ _CUT: Final = "the benchmark ended before the response did"
 def read(path: Path) -> Sequence[LoadResults]:
     """Read the benchmarks of a report."""
     report = read_object(file_in(path, "benchmarks.json", "a folder of GuideLLM's results"))
-    about = report.members("metadata")
-    version = None if about is None else about.optional_text("guidellm_version")
+    version = report.inside("metadata").optional_text("guidellm_version")
     runs = [_run(benchmark, _model(report), version) for benchmark in report.list("benchmarks")]
     if not runs:
         raise report.error("benchmarks", "is empty")
@@ -50,9 +49,8 @@ def read(path: Path) -> Sequence[LoadResults]:
 
 def _model(report: Fields) -> str | None:
     """The requested model, in the place of each version."""
-    config = report.members("config")
-    holders = [report.members("args"), config, None if config is None else config.members("spec")]
-    for holder in (holder for holder in holders if holder is not None):
+    config = report.inside("config")
+    for holder in (report.inside("args"), config, config.inside("spec")):
         backend = holder.values.get("backend")
         for model in (
             holder.values.get("model"),
@@ -66,8 +64,7 @@ def _model(report: Fields) -> str | None:
 def _run(benchmark: Fields, model: str | None, version: str | None) -> LoadResults:
     duration_s = benchmark.optional_number("duration")
     began = benchmark.optional_number("start_time")
-    records = benchmark.members("requests")
-    requests = [] if records is None else list(_requests(records, began))
+    requests = list(_requests(benchmark.inside("requests"), began))
     figures = _figures(benchmark)
     ended = (figures.get("completed") or 0) + (figures.get("failed") or 0) + (figures.get("cancelled") or 0)
     whole_run = bool(requests) and len(requests) == (ended or len(requests))
@@ -90,9 +87,8 @@ def _requests(records: Fields, began: float | None) -> Iterator[RecordedRequest]
         if records.values.get(status) is None:
             continue
         for record in records.list(status):
-            info = record.members("info")
-            timings = None if info is None else info.members("timings")
-            if info is None or timings is None:
+            info = record.inside("info")
+            if (timings := info.members("timings")) is None:
                 raise record.error("info.timings", "is missing: reports of GuideLLM 0.4 and later have it")
             if (start := timings.optional_number("request_start")) is None:
                 continue  # It never left the queue.
@@ -112,8 +108,7 @@ def _request(
         return time_s - start
 
     first_s, last_s = since("first_token_iteration"), since("last_token_iteration")
-    inputs, outputs = record.members("input_metrics"), record.members("output_metrics")
-    tokens = None if outputs is None else whole(_total(outputs))
+    inputs = record.inside("input_metrics")
     return RecordedRequest(
         start_s=max(0.0, start - (start if began is None else began)),
         error=error,
@@ -121,9 +116,9 @@ def _request(
         last_token_s=last_s,
         chunks=whole(timings.values.get("token_iterations")),
         end_s=since("request_end") or last_s or first_s or 0.0,
-        input_tokens=None if inputs is None else whole(_total(inputs)),
-        output_tokens=tokens,
-        cached_tokens=None if inputs is None else whole(inputs.values.get("cached_tokens")),
+        input_tokens=whole(_total(inputs)),
+        output_tokens=whole(_total(record.inside("output_metrics"))),
+        cached_tokens=whole(inputs.values.get("cached_tokens")),
         output=record.optional_text("output"),
     )
 
@@ -140,42 +135,26 @@ def _figures(benchmark: Fields) -> dict[str, Any]:
         raise benchmark.error("metrics", "is missing")
     figures: dict[str, Any] = {}
     for name, (ours, factor) in _METRICS.items():
-        summary = _successful(metrics, name)
-        if summary is not None and (summary.count("count") or 0) > 0:
+        summary = metrics.inside(name).inside("successful")
+        if (summary.count("count") or 0) > 0:
             figures[ours] = _summary(summary, factor)
     for name, ours in _RATES.items():
-        rate = _successful(metrics, name)
-        figures[ours] = None if rate is None else rate.optional_number("mean")
-    totals = metrics.members("request_totals")
-    if totals is not None:
-        counts = zip(("completed", "failed", "cancelled"), map(totals.count, _STATUSES), strict=True)
-        figures |= dict(counts)
-    return without_none(figures)
-
-
-def _successful(metrics: Fields, name: str) -> Fields | None:
-    metric = metrics.members(name)
-    return None if metric is None else metric.members("successful")
+        figures[ours] = metrics.inside(name).inside("successful").optional_number("mean")
+    totals = metrics.inside("request_totals")
+    counts = zip(("completed", "failed", "cancelled"), map(totals.count, _STATUSES), strict=True)
+    return without_none(figures | dict(counts))
 
 
 def _summary(summary: Fields, factor: float) -> dict[str, float]:
-    percentiles = summary.members("percentiles")
+    percentiles = summary.inside("percentiles").values
     named = {ours: finite(summary.values.get(name)) for name, ours in _NAMES.items()}
-    if percentiles is not None:
-        named |= {
-            name: finite(percentiles.values[name])
-            for name in ("p90", "p95", "p99", "p999")
-            if name in percentiles.values
-        }
+    named |= {name: finite(percentiles.get(name)) for name in ("p90", "p95", "p99", "p999")}
     scaled = {name: value * factor for name, value in named.items() if value is not None}
     return {"count": float(summary.count("count") or 0), **scaled}
 
 
 def _load(benchmark: Fields) -> Mapping[str, Any]:
-    config = benchmark.members("config")
-    strategy = None if config is None else config.members("strategy")
-    if strategy is None:
-        return {}
+    strategy = benchmark.inside("config").inside("strategy")
     kind, values = strategy.optional_text("type_"), strategy.values
     loads: Mapping[str, Mapping[str, Any]] = {
         "synchronous": {"kind": "closed", "concurrency": 1},

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.imports.loads.load_results import LoadFormat, LoadResults, RecordedRequest
 from loadgen.plugins.imports.loads.objects import column, finite, read_objects, times, whole, without_none
-from loadgen.plugins.imports.results.result_file import file_of
+from loadgen.plugins.imports.results.fields import file_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from loadgen.plugins.imports.results.fields import read_fields
+from loadgen.plugins.imports.results.fields import read_fields, require_there
 from loadgen.plugins.imports.results.harness_results import Attempt, HarnessResults, ResultFormat
-from loadgen.plugins.imports.results.result_file import require_there
 from workloads.errors import MalformedError, SourceError
 from workloads.scorer import Headline
 
@@ -77,13 +76,7 @@ def _is_hidden(folder: Path, study: Path) -> bool:
 
 
 def attempt_in(folder: Path, task: str, *, seed: str | None = None) -> Attempt:
-    """The attempt in the folder of an experiment.
-
-    Args:
-        folder: The folder.
-        task: The task's name.
-        seed: Its seed, which is a part of what was asked; None where it is not known.
-    """
+    """The attempt in the folder of an experiment."""
     summary = read_fields(folder / SUMMARY)
     error, truncated = summary.optional_text("err_msg"), summary.flag("truncated")
     figures = {name: summary.optional_number(key) for name, key in _FIGURES.items()}

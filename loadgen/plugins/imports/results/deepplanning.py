@@ -9,9 +9,8 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.evals.grading.shopping_cart import accuracy, judge_cart
-from loadgen.plugins.imports.results.fields import read_fields
+from loadgen.plugins.imports.results.fields import read_fields, require_there
 from loadgen.plugins.imports.results.harness_results import Attempt, HarnessResults, ResultFormat
-from loadgen.plugins.imports.results.result_file import require_there
 from workloads.errors import SourceError
 from workloads.scorer import Headline
 
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 _CASES: Final = "case_*"
 _CART, _WANTED, _MESSAGES = "cart.json", "validation_cases.json", "messages.json"
 _SCORES: Final = "id_*_score.json"
-_SUMMARY: Final = "evaluation_summary.json"
 _SIDES: Final = ("commonsense_weighted_score", "personalized_score", "composite_score")
 _LEVEL: Final = re.compile(r"_level(\d)")
 _NUMBERS: Final = re.compile(r"(\d+)")
@@ -58,10 +56,9 @@ def _shopping(folder: Path) -> tuple[Cart, Attempt]:
     wanted = read_fields(folder / _WANTED)
     chat = folder / _MESSAGES
     messages = [message.values for message in read_fields(chat).list("messages")] if chat.is_file() else []
-    coupons = wanted.members("ground_truth_coupons")
     truth = {
         "ground_truth_products": _products(wanted, "ground_truth_products"),
-        "ground_truth_coupons": coupons.values if coupons else {},
+        "ground_truth_coupons": wanted.inside("ground_truth_coupons").values,
     }
     filled = _cart(folder / _CART)
     cart = judge_cart(filled, truth, messages)
@@ -107,7 +104,7 @@ def _text(message: Mapping[str, Any]) -> str | None:
 
 def _plans(files: list[Path]) -> Iterator[Attempt]:
     """The evaluated plans, and a failed attempt for each task without a plan."""
-    summary = files[0].with_name(_SUMMARY)
+    summary = files[0].with_name("evaluation_summary.json")
     total = read_fields(summary).count("total_test_samples") if summary.is_file() else None
     seen = set()
     for file in sorted(files, key=_in_order):

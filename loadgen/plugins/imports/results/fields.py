@@ -1,7 +1,9 @@
-"""Values of other programs' JSON files, read with a place, so that an error names file and key."""
+"""Values of other programs' JSON and CSV files with their places: an error names file, and key or line."""
 
 from __future__ import annotations
 
+import csv
+import math
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
@@ -10,7 +12,7 @@ from workloads.documents import parse_json, read_text
 from workloads.errors import MalformedError, SourceError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
 MOST_BYTES: Final = 512 * 1024 * 1024
@@ -28,9 +30,7 @@ class Fields:
     """An object of a JSON file.
 
     Attributes:
-        path: The file.
         place: The keys that lead to it: `results[3]`; empty for the whole file.
-        values: Its members.
     """
 
     path: Path
@@ -90,6 +90,10 @@ class Fields:
         """An object; None where there is none."""
         values = self._of(key, dict)
         return None if values is None else Fields(self.path, self._inside(key), values)
+
+    def inside(self, key: str) -> Fields:
+        """An object; an empty one where there is none."""
+        return self.members(key) or Fields(self.path, self._inside(key), {})
 
     def list(self, key: str) -> Iterator[Fields]:
         """The objects of a list."""
@@ -189,3 +193,95 @@ def _wrong(path: Path, place: str, expected: str, value: object) -> MalformedErr
     shown = repr(value)
     shown = shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}…"
     return MalformedError(f"{path}: {place} must be {expected}, not {shown}")
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """A row.
+
+    Attributes:
+        values: By column; empty texts where the file has nothing.
+    """
+
+    path: Path
+    line: int
+    values: Mapping[str, str | None]
+
+    def text(self, column: str) -> str:
+        """A text that is not empty."""
+        text = self.values.get(column)
+        if not text:
+            raise self.error(f"{column} is empty")
+        return text
+
+    def number(self, column: str) -> float:
+        """A finite number."""
+        text = self.text(column)
+        try:
+            number = float(text)
+        except ValueError:
+            number = math.nan
+        if not abs(number) <= MOST_NUMBER:
+            raise self.error(f"{column} must be a finite number, not {text!r}")
+        return number
+
+    def optional_number(self, column: str) -> float | None:
+        """A finite number; None where the file has nothing."""
+        return self.number(column) if self.values.get(column) else None
+
+    def error(self, message: str) -> MalformedError:
+        """Make an error about the row."""
+        return MalformedError(f"{self.path}:{self.line}: {message}")
+
+
+def read_rows(path: Path, columns: Sequence[str], what: str) -> Iterator[TableRow]:
+    """Read a CSV file with a heading.
+
+    Raises:
+        SourceError: It does not exist, or cannot be read.
+        MalformedError: A column is missing, or it has no rows.
+    """
+    rows = csv.DictReader(text_of(path).splitlines())
+    if missing := [name for name in columns if name not in (rows.fieldnames or ())]:
+        raise MalformedError(f"{path} is not {what}: no column {', '.join(missing)}")
+    row = None
+    for row in rows:
+        yield TableRow(path, rows.line_num, row)
+    if row is None:
+        raise MalformedError(f"{path} has no rows")
+
+
+def file_in(path: Path, name: str, what: str) -> Path:
+    """The file that a path names, directly or by folder.
+
+    Raises:
+        SourceError: Neither is there.
+    """
+    require_there(path)
+    if path.is_file():
+        return path
+    if (path / name).is_file():
+        return path / name
+    raise SourceError(f"{path} is not {what}: no {name}")
+
+
+def file_of(path: Path, what: str) -> Path:
+    """The path, if a file.
+
+    Raises:
+        SourceError: It does not exist, or is a folder.
+    """
+    require_there(path)
+    if path.is_dir():
+        raise SourceError(f"{path} is a folder: name {what}")
+    return path
+
+
+def require_there(path: Path) -> None:
+    """Refuse a path that does not exist.
+
+    Raises:
+        SourceError: It does not.
+    """
+    if not path.exists():
+        raise SourceError(f"{path} does not exist")

@@ -9,10 +9,14 @@ import math
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.evals.grading.harbor_reward import JSON_FILE, TEXT_FILE, leaderboard_accuracy, rewards_in
-from loadgen.plugins.imports.results.fields import read_fields, seconds_between
-from loadgen.plugins.imports.results.harness_results import Attempt, HarnessResults, ResultFormat
-from loadgen.plugins.imports.results.result_file import require_there
-from loadgen.plugins.imports.results.task_means import unequal_note, values_by_task
+from loadgen.plugins.imports.results.fields import read_fields, require_there, seconds_between
+from loadgen.plugins.imports.results.harness_results import (
+    Attempt,
+    HarnessResults,
+    ResultFormat,
+    unequal_note,
+    values_by_task,
+)
 from workloads.errors import MalformedError, SourceError
 from workloads.scorer import Headline
 
@@ -82,9 +86,8 @@ def _rewarded(trial: Path) -> Attempt:
 
 def _attempt(folder: Path) -> Attempt:
     trial = read_fields(folder / _RESULT)
-    verifier = trial.members("verifier_result")
-    written = verifier.members("rewards") if verifier else None
-    rewards = {name: written.number(name) for name in written.values} if written else {}
+    written = trial.inside("verifier_result").inside("rewards")
+    rewards = {name: written.number(name) for name in written.values}
     failure = _exception(trial)
     started, ended = trial.moment("started_at"), trial.moment("finished_at")
     totals = _totals(trial)
@@ -152,17 +155,13 @@ def _whole(number: float | None) -> int | None:
 
 
 def _phase_s(trial: Fields, phase: str) -> float | None:
-    timing = trial.members(phase)
-    return (
-        None if timing is None else seconds_between(timing.moment("started_at"), timing.moment("finished_at"))
-    )
+    timing = trial.inside(phase)
+    return seconds_between(timing.moment("started_at"), timing.moment("finished_at"))
 
 
 def _about(trial: Fields) -> tuple[str | None, Mapping[str, Any]]:
     """The model and the agent, which are those of the job."""
-    agent = trial.members("agent_info")
-    if agent is None:
-        return None, {}
+    agent = trial.inside("agent_info")
     model = agent.members("model_info")
     names = [model.optional_text("provider"), model.text("name")] if model else []
     facts = {"agent": agent.optional_text("name"), "agent_version": agent.optional_text("version")}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from dataclasses import dataclass, field
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from workloads.errors import MalformedError
@@ -123,10 +125,6 @@ class ResultFormat:
 def require_storable(path: Path, attempts: Iterable[Attempt]) -> None:
     """Check that a log can hold the numbers of attempts.
 
-    Args:
-        path: Where they were read, for messages.
-        attempts: What was read.
-
     Raises:
         MalformedError: A count, a time or a score is beyond all harnesses.
     """
@@ -141,3 +139,22 @@ def require_storable(path: Path, attempts: Iterable[Attempt]) -> None:
         for name, figure in {"score": attempt.value, **attempt.metrics}.items():
             if not math.isfinite(figure):
                 raise MalformedError(f"{where}: {name} must be a finite number, not {figure}")
+
+
+def values_by_task(attempts: Sequence[Attempt]) -> dict[tuple[str, str], list[float | None]]:
+    """The values of all attempts, by the part and the task."""
+    values: dict[tuple[str, str], list[float | None]] = defaultdict(list)
+    for attempt in attempts:
+        values[attempt.part, attempt.task_id].append(0.0 if attempt.ending == "failed" else attempt.value)
+    return values
+
+
+def unequal_note(attempts: Sequence[Attempt]) -> list[str]:
+    """A note with the mean over tasks, if different from the mean over attempts; else empty."""
+    by_task = values_by_task(attempts).values()
+    if len({len(values) for values in by_task}) < 2:  # noqa: PLR2004 (all have the same number)
+        return []
+    mean = fmean(fmean(value or 0.0 for value in values) for values in by_task)
+    return [
+        f"tasks have different numbers of attempts: the mean over tasks, which is the rule, is {mean:.4f}"
+    ]

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.plugins.imports.results.fields import objects, read_json
+from loadgen.plugins.imports.results.fields import file_in, objects, read_json
 from loadgen.plugins.imports.results.harness_results import Attempt, HarnessResults, ResultFormat
-from loadgen.plugins.imports.results.result_file import file_in
 from workloads.errors import MalformedError
 from workloads.scorer import Headline
 
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
     from loadgen.plugins.imports.results.fields import Fields
     from loadgen.plugins.imports.results.harness_results import Ending
 
-_RUNS: Final = "runs.json"
-_CORRECT: Final = "correct"
 _OUTCOMES: Final = frozenset({"correct", "incorrect", "unknown", "unset", "ignored"})
 _ENDINGS: Final[Mapping[str, Ending]] = {
     "task_limit_reached": "max_turns",
@@ -41,7 +38,7 @@ _OPENING: Final = 2
 
 def read(path: Path) -> HarnessResults:
     """Read the output folder of an experiment, or the folder's runs.json."""
-    file = file_in(path, _RUNS, "the output of LifelongAgentBench")
+    file = file_in(path, "runs.json", "the output of LifelongAgentBench")
     sessions = read_json(file)
     if not isinstance(sessions, list):
         raise MalformedError(f"{file} is not a list of sessions, as LifelongAgentBench writes them")
@@ -61,7 +58,7 @@ def _attempt(session: Fields) -> Attempt:
     outcome = record.text("outcome")
     if outcome not in _OUTCOMES:
         raise record.wrong("outcome", f"one of {', '.join(sorted(_OUTCOMES))}", outcome)
-    is_correct = outcome == _CORRECT
+    is_correct = outcome == "correct"
     messages = _messages(session)
     answered = [message for message in messages[_OPENING:] if message["role"] == "assistant"]
     return Attempt(
@@ -81,8 +78,8 @@ def _attempt(session: Fields) -> Attempt:
 
 
 def _messages(session: Fields) -> Sequence[Mapping[str, Any]]:
-    history = session.members("chat_history")
-    if history is None or history.values.get("value") is None:
+    history = session.inside("chat_history")
+    if history.values.get("value") is None:
         return []
     messages = []
     for item in history.list("value"):
@@ -95,8 +92,7 @@ def _messages(session: Fields) -> Sequence[Mapping[str, Any]]:
 
 def _figures(record: Fields) -> dict[str, float]:
     """The numbers of the detailed evaluation: F1, for one."""
-    details = record.members("detail_dict")
-    values = details.values if details else {}
+    values = record.inside("detail_dict").values
     return {name: float(value) for name, value in values.items() if isinstance(value, int | float)}
 
 

@@ -11,10 +11,13 @@ from collections import Counter
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from loadgen.plugins.imports.results.fields import read_fields
-from loadgen.plugins.imports.results.harness_results import Attempt, HarnessResults, ResultFormat
-from loadgen.plugins.imports.results.result_file import file_of
-from loadgen.plugins.imports.results.task_means import unequal_note
+from loadgen.plugins.imports.results.fields import file_of, read_fields
+from loadgen.plugins.imports.results.harness_results import (
+    Attempt,
+    HarnessResults,
+    ResultFormat,
+    unequal_note,
+)
 from workloads.scorer import Headline
 
 if TYPE_CHECKING:
@@ -81,18 +84,17 @@ def _attempt(entry: Fields, task_id: str, thinking: str, number: int) -> Attempt
     if highest <= 0:
         raise grade.wrong("max_score", "more than 0", highest)
     status = entry.optional_text("status") or ("timeout" if entry.flag("timed_out") else "success")
-    front = entry.members("frontmatter")
-    usage = entry.members("usage")
+    usage = entry.inside("usage")
     metrics = {"score": grade.number("score"), "max_score": highest}
     for name in _USAGE:
-        if usage is not None and (figure := usage.optional_number(name)) is not None:
+        if (figure := usage.optional_number(name)) is not None:
             metrics[name] = figure
     tags = {
         "grading": grade.optional_text("grading_type"),
-        "category": front.optional_text("category") if front else None,
+        "category": entry.inside("frontmatter").optional_text("category"),
         "thinking": thinking,
     }
-    turns = usage.count("request_count") if usage else None
+    turns = usage.count("request_count")
     return Attempt(
         task_id=f"{task_id}:{thinking}" if thinking else task_id,
         value=metrics["score"] / highest,
@@ -104,18 +106,16 @@ def _attempt(entry: Fields, task_id: str, thinking: str, number: int) -> Attempt
         turns=turns,
         duration_s=entry.optional_number("execution_time") or entry.optional_number("execution_time_seconds"),
         # Without a request there was no usage to count: the transcript is missing.
-        input_tokens=usage.count("input_tokens") if usage and turns else None,
-        output_tokens=usage.count("output_tokens") if usage and turns else None,
-        cached_tokens=usage.count("cache_read_tokens") if usage and turns else None,
+        input_tokens=usage.count("input_tokens") if turns else None,
+        output_tokens=usage.count("output_tokens") if turns else None,
+        cached_tokens=usage.count("cache_read_tokens") if turns else None,
     )
 
 
 def _breakdown(grade: Fields) -> dict[str, float]:
     """The scores of single criteria."""
-    criteria = grade.members("breakdown")
-    return (
-        {} if criteria is None else {f"criterion.{name}": criteria.number(name) for name in criteria.values}
-    )
+    criteria = grade.inside("breakdown")
+    return {f"criterion.{name}": criteria.number(name) for name in criteria.values}
 
 
 FORMAT: Final = ResultFormat(

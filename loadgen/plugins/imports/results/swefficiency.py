@@ -10,18 +10,16 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from loadgen.plugins.evals.grading.swefficiency import speedup_of
+from loadgen.plugins.imports.results.fields import file_of, read_rows
 from loadgen.plugins.imports.results.harness_results import Attempt, HarnessResults, ResultFormat
-from loadgen.plugins.imports.results.result_file import file_of
-from loadgen.plugins.imports.results.table_rows import read_rows
 from workloads.scorer import Headline
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from loadgen.plugins.imports.results.table_rows import TableRow
+    from loadgen.plugins.imports.results.fields import TableRow
 
 _ID: Final = "instance_id"
-_RAW: Final = "raw_pred_speedup_ratio"
 _GOLD: Final = "gold_speedup_ratio"
 _RATIO: Final = "human_speedup_ratio"
 _CORRECT: Final = "correctness"
@@ -51,7 +49,7 @@ def read(path: Path) -> HarnessResults:
 def _attempt(row: TableRow) -> Attempt:
     passes = row.number(_CORRECT) == 1
     try:
-        speedup = speedup_of(row.optional_number(_RAW), row.number(_GOLD), passes=passes)
+        speedup = speedup_of(row.optional_number("raw_pred_speedup_ratio"), row.number(_GOLD), passes=passes)
     except ValueError as error:
         raise row.error(str(error)) from error
     figures = {name: row.optional_number(column) for name, column in _FIGURES.items()}

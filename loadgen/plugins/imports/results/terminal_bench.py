@@ -6,11 +6,10 @@ files of its trials, `TASK/TRIAL/results.json`, which the harness itself resumes
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from loadgen.plugins.imports.results.fields import read_fields, seconds_between
+from loadgen.plugins.imports.results.fields import read_fields, require_there, seconds_between
 from loadgen.plugins.imports.results.harness_results import Attempt, HarnessResults, ResultFormat
-from loadgen.plugins.imports.results.result_file import require_there
 from workloads.errors import SourceError
 from workloads.scorer import Headline
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from loadgen.plugins.imports.results.harness_results import Ending
 
 _RESULTS: Final = "results.json"
-_METADATA: Final = "run_metadata.json"
 _FACTS: Final = (
     *("run_id", "agent_name", "dataset_name", "dataset_version", "dataset_path", "n_attempts"),
     *("commit_hash", "start_time", "end_time"),
@@ -52,7 +50,8 @@ def read(path: Path) -> HarnessResults:
     require_there(path)
     folder = path if path.is_dir() else path.parent
     trials, notes = _trials(path, folder)
-    metadata = _metadata(folder)
+    about = folder / "run_metadata.json"
+    metadata = read_fields(about).values if about.is_file() else {}
     model = metadata.get("model_name")
     return HarnessResults(
         attempts=[_attempt(trial) for trial in trials],
@@ -78,11 +77,6 @@ def _trials(path: Path, folder: Path) -> tuple[Sequence[Fields], list[str]]:
         )
     note = f"the run has no {_RESULTS}: these are its {len(files):,} trials that have one"
     return [read_fields(trial) for trial in files], [note]
-
-
-def _metadata(folder: Path) -> Mapping[str, Any]:
-    file = folder / _METADATA
-    return read_fields(file).values if file.is_file() else {}
 
 
 def _attempt(trial: Fields) -> Attempt:

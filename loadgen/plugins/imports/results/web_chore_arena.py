@@ -9,10 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.imports.results.browser_gym import SUMMARY, attempt_in, experiments
-from loadgen.plugins.imports.results.fields import read_fields
+from loadgen.plugins.imports.results.fields import read_fields, read_rows, require_there
 from loadgen.plugins.imports.results.harness_results import Attempt, HarnessResults, ResultFormat
-from loadgen.plugins.imports.results.result_file import require_there
-from loadgen.plugins.imports.results.table_rows import read_rows
 from workloads.errors import MalformedError
 from workloads.scorer import Headline
 
@@ -20,9 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from loadgen.plugins.imports.results.table_rows import TableRow
+    from loadgen.plugins.imports.results.fields import TableRow
 
-_TABLE: Final = "summary.csv"
 _COLUMNS: Final = ("task_id", "model", "reward", "num_actions")
 _SITES: Final = {"1": "shopping_admin", "2": "shopping", "3": "reddit", "4": "gitlab", "5": "cross_site"}
 """By the first of the five digits of a task's number."""
@@ -33,7 +30,7 @@ _DIGITS: Final = 5
 def read(path: Path) -> HarnessResults:
     """Read a folder with AgentOccam's summary.csv, that file, or a folder of BrowserGym's experiments."""
     require_there(path)
-    table = path if path.suffix == ".csv" else path / _TABLE
+    table = path if path.suffix == ".csv" else path / "summary.csv"
     return _of_table(table) if table.is_file() else _of_experiments(path)
 
 
@@ -69,7 +66,7 @@ def _of_table(table: Path) -> HarnessResults:
 def _attempt(row: TableRow) -> Attempt:
     task, actions = row.text("task_id"), row.optional_number("num_actions")
     file = row.path.with_name(f"{task}.json")
-    trajectory = _trajectory(file) if file.is_file() else []
+    trajectory = [step.values for step in read_fields(file).list("trajectory")] if file.is_file() else []
     failure = "the agent's code failed" if actions is None else None
     return Attempt(
         task_id=task,
@@ -82,10 +79,6 @@ def _attempt(row: TableRow) -> Attempt:
         answer=_text(trajectory[-1], "action") if trajectory else None,
         turns=None if actions is None else int(actions),
     )
-
-
-def _trajectory(file: Path) -> list[dict[str, Any]]:
-    return [step.values for step in read_fields(file).list("trajectory")]
 
 
 def _text(step: Mapping[str, Any], key: str) -> str | None:

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from loadgen.plugins.agents.agent import EpisodePlayer
 from loadgen.plugins.agents.episode import Reply, ToolRecord
+from loadgen.plugins.agents.rollout import EpisodePlayer
 from workloads.answer import Answer, EpisodeOutcome
 from workloads.episode_program import EpisodeSample
 

@@ -19,7 +19,7 @@ from loadgen.plugins.evals.grading.pinchbench import (
 )
 from loadgen.plugins.evals.tasks import pinchbench
 from loadgen.plugins.evals.tasks.pinchbench_tasks import parse_task
-from loadgen.plugins.sandbox.asynchronous import async_sandbox
+from loadgen.plugins.sandbox.opening import async_sandbox
 from tests.plugins.evals.tasks.scripted import ScriptedAsk, calling, saying
 from workloads.answer import Answer, EpisodeOutcome
 from workloads.catalog import workload

@@ -1,6 +1,6 @@
-"""The harness around a program in the program's process: limits, the run, and the verdict.
+"""The runner around a program in the program's process: limits, the run, and the verdict.
 
-The keeper loads it into the process of the program (`keeper.py`); it imports the standard
+The supervisor loads it into the process of the program (`supervisor.py`); it imports the standard
 library alone. It says that it begins, and how the program ended, in lines that begin with the job's seal.
 
 The rules of the kinds are those of openai/human-eval (`execution.py`) for `program`, and of

@@ -24,7 +24,6 @@ class Track(NamedTuple):
 
     Attributes:
         place: The members that say where an event belongs.
-        name: The title.
         unit: Of a counter; None for slices.
     """
 
@@ -41,12 +40,7 @@ class TraceEvents:
         self._tracks = 0
 
     def start(self, at_ns: int, wall_ns: int) -> bytes:
-        """The start of the file.
-
-        Args:
-            at_ns: A moment.
-            wall_ns: The same on the wall clock.
-        """
+        """The start of the file."""
         clocks = orjson.dumps({"monotonic_ns": at_ns, "wall_ns": wall_ns})
         # An event without effect: each of those that follow begins with a comma.
         first = b'{"ph":"M","pid":1,"name":"process_sort_index","args":{"sort_index":1}}'

@@ -33,14 +33,10 @@ _OF_ONE_POINT: Final = ("offline", "region")
 
 
 @dataclass(frozen=True, slots=True)
-class Disclosed:
+class SubmitterFile:
     """The submitter's file.
 
     Attributes:
-        path: The file; None without a file.
-        system: What the system is called.
-        system_desc: Its description.
-        system_power: Its power.
         point: More members of each point.
         points: More members of single points, by the names of their folders.
     """
@@ -75,14 +71,14 @@ class Disclosed:
         return next((value for value in values if isinstance(value, int)), None)
 
 
-def disclosed(path: Path | None) -> Disclosed:
+def read_submitter_file(path: Path | None) -> SubmitterFile:
     """Read the file; nothing without one.
 
     Raises:
         UsageError: It cannot be read, or has an unknown key.
     """
     if path is None:
-        return Disclosed()
+        return SubmitterFile()
     from workloads.yaml_values import parse_yaml
 
     try:
@@ -97,15 +93,11 @@ def disclosed(path: Path | None) -> Disclosed:
     system = content.get("system")
     if system is not None and not _is_name(system):
         raise UsageError(f"--about {path}: system must be the name of a folder")
-    return Disclosed(path, **content)
+    return SubmitterFile(path, **content)
 
 
 def _require_keys(path: Path, content: Any) -> None:
-    """Check that a file has only known keys, with members in the right places.
-
-    Raises:
-        UsageError: It has something else.
-    """
+    """Check that a file has only known keys, with members in the right places."""
     from rulesets.errors import suggestion
 
     if not isinstance(content, dict):

@@ -1,15 +1,15 @@
 """The process between grader and program: isolates the program, waits, and removes all traces.
 
-It is started as `python -I keeper.py`. Standard input has the job (`job.py`) as JSON after its
-length in eight bytes, and stays open: when it is closed, or the grader is gone, the keeper ends the program
-and itself. What the program's harness says goes to standard output. The keeper ends as the program did.
+It is started as `python -I supervisor.py`. Standard input has the job (`job.py`) as JSON after its length in
+eight bytes, and stays open: when it is closed, or the grader is gone, the supervisor ends the program and
+itself. What the program's runner says goes to standard output. The supervisor ends as the program did.
 
-With namespaces:    keeper ── first process of a new namespace ── harness, which runs the program
-Without them:       keeper ── harness
+With namespaces:    supervisor ── first process of a new namespace ── runner, which runs the program
+Without them:       supervisor ── runner
 
 In new namespaces (user, processes, mounts, network, IPC) the program sees no other process, writes to a file
 system of its own, of bounded size, and ends with the namespace's first process, whatever it has started.
-Without them the keeper adopts and kills what the program leaves, and removes its folder.
+Without them the supervisor adopts and kills what the program leaves, and removes its folder.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 PREFIX = "loadgen-sandbox-"
-"""What a folder's name begins with; the number of its keeper follows."""
+"""What a folder's name begins with; the number of its supervisor follows."""
 POLL_S = 0.5
 LENGTH = struct.Struct("=Q")
 STATUS = struct.Struct("=i")
@@ -95,16 +95,8 @@ def end_as(status: int) -> None:
 def in_namespaces(job: dict[str, Any]) -> int | None:
     """Run a job in namespaces; return the wait status, or None where the kernel allows none."""
     kernel = loaded("kernel")
-    uid, gid = os.getuid(), os.getgid()
     try:
-        kernel.unshare(
-            kernel.CLONE_NEWUSER
-            | kernel.CLONE_NEWPID
-            | kernel.CLONE_NEWNS
-            | kernel.CLONE_NEWNET
-            | kernel.CLONE_NEWIPC
-        )
-        kernel.map_ids(uid, gid)
+        kernel.new_namespaces(os.getuid(), os.getgid())
     except OSError:
         return None
     reader, writer = os.pipe()
@@ -146,13 +138,13 @@ def first_process(job: dict[str, Any], kernel: ModuleType, writer: int) -> None:
     except OSError:
         os.write(writer, STATUS.pack(NO_MOUNTS))
         os._exit(0)
-    harness = os.fork()
-    if harness == 0:
+    runner = os.fork()
+    if runner == 0:
         os.close(writer)
         guarded(lambda: confined(job, kernel, folder, "namespaces"))
     while True:
         process, status = os.wait()
-        if process == harness:
+        if process == runner:
             os.write(writer, STATUS.pack(status))
             os._exit(0)
 
@@ -196,7 +188,7 @@ def refusal(held: list[str]) -> str:
 
 def confined(job: dict[str, Any], kernel: ModuleType | None, folder: str, isolation: str) -> None:
     """Take the limits on, then run the program in this process."""
-    harness = loaded("harness")
+    runner = loaded("program_runner")
     job["own_users"] = bool(isolation)
     held = [isolation] if isolation else []
     if kernel is not None:
@@ -213,7 +205,7 @@ def confined(job: dict[str, Any], kernel: ModuleType | None, folder: str, isolat
             kernel.drop_capabilities()
     job["isolation"] = "+".join(held)
     job["refusal"] = "" if job.pop("unisolated") else refusal(held)
-    harness.main(job)
+    runner.main(job)
 
 
 # Without…
@@ -224,14 +216,14 @@ def in_a_folder(job: dict[str, Any], kernel: ModuleType | None) -> int:
     if kernel is not None:
         with suppress(OSError):
             kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
-    # Only the keeper's: the program has its folder for such files.
+    # Only the supervisor's: the program has its folder for such files.
     folder = tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=os.environ.pop("TMPDIR", None))
     try:
-        harness = os.fork()
-        if harness == 0:
+        runner = os.fork()
+        if runner == 0:
             os.chdir(folder)
             guarded(lambda: confined(job, kernel, folder, ""))
-        return wait_for(harness, lambda: os.kill(harness, signal.SIGKILL))
+        return wait_for(runner, lambda: os.kill(runner, signal.SIGKILL))
     finally:
         kill_children()
         remove(folder)

@@ -51,15 +51,11 @@ class Span:
     """A span as in OpenTelemetry.
 
     Attributes:
-        name: Its name.
         kind: `client` for a call of a server.
         trace_id: 32 hexadecimal digits.
         span_id: 16 hexadecimal digits.
-        parent_id: Of its parent; None for the root.
         start_ns: When it starts, ns since 1970.
-        end_ns: When it ends.
         attributes: Texts, numbers, booleans and lists of texts.
-        error: Why it failed; None where it did not.
         events: What happened in it, and when.
     """
 

@@ -31,14 +31,8 @@ class BucketHistogram:
     """A distribution in buckets.
 
     Attributes:
-        name: Of the metric.
         unit: In UCUM.
         bounds: The upper ends of all buckets but the last, which has none; inclusive.
-        counts: How many values each bucket has.
-        count: How many values there are.
-        total: Their sum.
-        low: The least.
-        high: The greatest.
         attributes: What sets it apart from others of the same metric.
     """
 

@@ -1,1 +1,0 @@
-"""Runs in the formats of other programs: renderers of an opened log, or of a report."""
