@@ -115,7 +115,7 @@ def stalled(log: Path, seconds: float, events: int) -> WriterStalledError:
     return WriterStalledError(
         f"{log}: the disk has not taken anything for {seconds:.0f} s; about {events} events are not in the "
         f"log. {_INTACT} Look for what holds up the disk, or for a program that has locked the log, and run "
-        "again; `loadgen report` reads what there is",
+        "again; `loadgen report` reads what there is"
     )
 
 

@@ -56,7 +56,7 @@ _FAULTS: Final = frozenset(
         *("disconnected", "error", "errors", "evicted", "exception", "fail", "failed", "failure"),
         *("interrupted", "invalid", "killed", "malformed", "overloaded", "preempted", "shutdown"),
         *("terminated", "timed", "timeout", "unavailable"),
-    },
+    }
 )
 """Words of reasons that name an error, whatever else they say."""
 

@@ -20,7 +20,7 @@ START = None
 REQUEST: Mapping[EventType | None, frozenset[EventType]] = {
     START: frozenset({EventType.LOADGEN_ISSUE_CALLED}),
     EventType.LOADGEN_ISSUE_CALLED: frozenset(
-        {EventType.REQUEST_SENT, EventType.ERROR, EventType.CANCELLED, EventType.RETRY},
+        {EventType.REQUEST_SENT, EventType.ERROR, EventType.CANCELLED, EventType.RETRY}
     ),
     # It is sent again when it was sent into a kept connection that the server had closed. A response that is
     # not a stream has no first chunk.
@@ -32,14 +32,14 @@ REQUEST: Mapping[EventType | None, frozenset[EventType]] = {
             EventType.ERROR,
             EventType.CANCELLED,
             EventType.RETRY,
-        },
+        }
     ),
     EventType.FIRST_CHUNK: frozenset(
-        {EventType.COMPLETE, EventType.ERROR, EventType.CANCELLED, EventType.RETRY},
+        {EventType.COMPLETE, EventType.ERROR, EventType.CANCELLED, EventType.RETRY}
     ),
     # What follows is another attempt, from its beginning.
     EventType.RETRY: frozenset(
-        {EventType.REQUEST_SENT, EventType.ERROR, EventType.CANCELLED, EventType.RETRY},
+        {EventType.REQUEST_SENT, EventType.ERROR, EventType.CANCELLED, EventType.RETRY}
     ),
     EventType.COMPLETE: frozenset({EventType.SCORED}),
     # An empty answer can be valid, and an imported attempt that failed has a score too.

@@ -97,7 +97,7 @@ def _take(fd: int, folder: Path) -> None:
             else:
                 return
         raise BeingWrittenError(
-            f"{folder}: another process is writing this run; `loadgen watch {folder}` shows how it gets on",
+            f"{folder}: another process is writing this run; `loadgen watch {folder}` shows how it gets on"
         )
 
 

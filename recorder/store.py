@@ -227,8 +227,7 @@ def _fill(connection: sqlite3.Connection, session: Session) -> None:
     settings, environment = schema.encode(session.settings), schema.encode(session.environment)
     anchors = (session.started_at_ns, session.started_wall_ns)
     connection.execute(
-        "INSERT INTO session VALUES (?, ?, ?, ?, ?)",
-        (session.session_id, *anchors, settings, environment),
+        "INSERT INTO session VALUES (?, ?, ?, ?, ?)", (session.session_id, *anchors, settings, environment)
     )
     connection.execute(_SIT_DOWN, (1, *anchors, 0, session.boot_id, environment))
     _first_beat(connection, session)
@@ -251,7 +250,7 @@ def _reopened(path: Path, segment: Session, after_seq: int | None, undo: ExitSta
     if after_seq is not None and last_seq != after_seq:
         raise BeingWrittenError(
             f"{path.parent}: another process has continued this run meanwhile; "
-            f"`loadgen report {path.parent}` shows its results",
+            f"`loadgen report {path.parent}` shows its results"
         )
     # This version may know events that the one which made the log did not.
     connection.executemany("INSERT OR IGNORE INTO event_types VALUES (?, ?)", schema.type_rows)
@@ -268,7 +267,7 @@ def _before(connection: sqlite3.Connection, path: Path) -> Before:
     last = connection.execute(
         "SELECT started_at_ns, started_wall_ns, boot_id, shift_ns, max(started_at_ns, coalesce("
         "(SELECT max(at_ns) FROM events WHERE seq >= first_seq), started_at_ns)) "
-        "FROM sittings ORDER BY sitting DESC LIMIT 1",
+        "FROM sittings ORDER BY sitting DESC LIMIT 1"
     ).fetchone()
     kinds = (int, int, str, int, int)
     if last is None or not all(map(isinstance, last, kinds)):
@@ -293,7 +292,7 @@ def require_current(path: Path) -> None:
     if version < schema.VERSION:
         raise OldLogError(
             f"{path}: written with log format {version}, and only a log of format {schema.VERSION} can be "
-            "continued; run again",
+            "continued; run again"
         )
 
 
@@ -326,7 +325,7 @@ def verify(path: Path) -> int:
     if version > schema.VERSION:
         raise NewerLogError(
             f"{path}: written with log format {version}, this version reads up to {schema.VERSION}; "
-            "upgrade llm-loadgen",
+            "upgrade llm-loadgen"
         )
     return int(version)
 

@@ -67,14 +67,10 @@ def uniform(seed: int, _burstiness: float) -> Iterator[float]:
 
 ARRIVAL_PROCESSES: Final[Mapping[str, ArrivalProcess]] = {
     "poisson": ArrivalProcess(
-        distances="exponential, mean 1: many independent callers",
-        positions=poisson,
-        variance=lambda _: 1.0,
+        distances="exponential, mean 1: many independent callers", positions=poisson, variance=lambda _: 1.0
     ),
     "constant": ArrivalProcess(
-        distances="1, the first request at 0 s",
-        positions=constant,
-        variance=lambda _: 0.0,
+        distances="1, the first request at 0 s", positions=constant, variance=lambda _: 0.0
     ),
     "gamma": ArrivalProcess(
         distances="gamma of shape B and mean 1, `--burstiness B`",
@@ -82,11 +78,7 @@ ARRIVAL_PROCESSES: Final[Mapping[str, ArrivalProcess]] = {
         variance=lambda burstiness: 1 / burstiness,
         takes_burstiness=True,
     ),
-    "uniform": ArrivalProcess(
-        distances="uniform from 0 to 2",
-        positions=uniform,
-        variance=lambda _: 1 / 3,
-    ),
+    "uniform": ArrivalProcess(distances="uniform from 0 to 2", positions=uniform, variance=lambda _: 1 / 3),
 }
 """By the names of `--arrival` and of the log's `load.kind`."""
 

@@ -173,8 +173,4 @@ _SHAPES: Final[Mapping[str, _Reader]] = {
     "lognormal": _lognormal,
     "exponential": _exponential,
 }
-_LENGTH_SHAPES: Final[Mapping[str, _Reader]] = {
-    **_SHAPES,
-    "uniform": _uniform_whole,
-    "histogram": _histogram,
-}
+_LENGTH_SHAPES: Final[Mapping[str, _Reader]] = {**_SHAPES, "uniform": _uniform_whole, "histogram": _histogram}

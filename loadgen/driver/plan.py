@@ -10,14 +10,7 @@ from loadgen.driver.arrivals.rate_limits import LEAST_RATE, MOST_RATE, MOST_SECO
 from loadgen.driver.client.memory_bounds import MAX_BODY_BYTES, MAX_TOGETHER_BYTES
 from loadgen.driver.ending import ErrorBudget
 from loadgen.driver.errors import PlanError
-from loadgen.driver.load import (
-    Closed,
-    Offline,
-    Open,
-    ProcessArrivals,
-    TraceArrivals,
-    load_record,
-)
+from loadgen.driver.load import Closed, Offline, Open, ProcessArrivals, TraceArrivals, load_record
 from workloads.units import number_text
 
 if TYPE_CHECKING:

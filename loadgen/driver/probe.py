@@ -31,7 +31,7 @@ _KEY_HEADERS: Final = frozenset({"authorization", "x-api-key", "api-key"})
 _CLIENT_ERRORS: Final = range(400, 500)
 _TOO_MANY: Final = 429
 _UNREACHABLE: Final = frozenset(
-    {Failure.REFUSED, Failure.DNS, Failure.TLS, Failure.CONNECT_TIMEOUT, Failure.CLIENT_LIMIT},
+    {Failure.REFUSED, Failure.DNS, Failure.TLS, Failure.CONNECT_TIMEOUT, Failure.CLIENT_LIMIT}
 )
 _REMEDIES: Final[Mapping[str, str]] = {
     Failure.REFUSED: "; is the server up?",
@@ -167,7 +167,7 @@ class Prober:
         if models and not hint:
             hint = f"; it lists {', '.join(models[:5])}"
         raise RejectedError(
-            f"{url} rejected the request for model {model!r} (HTTP {probe.status}): {probe.message}{hint}",
+            f"{url} rejected the request for model {model!r} (HTTP {probe.status}): {probe.message}{hint}"
         )
 
     @property

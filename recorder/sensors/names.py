@@ -85,10 +85,7 @@ SERVER: Final[Sequence[SensorQuantity]] = (
     ),
     SensorQuantity(
         "preemptions_total",
-        {
-            "vllm": ("vllm:num_preemptions_total",),
-            "sglang": ("sglang:num_retracted_requests_total",),
-        },
+        {"vllm": ("vllm:num_preemptions_total",), "sglang": ("sglang:num_retracted_requests_total",)},
     ),
     SensorQuantity(
         "prefix_queried_tokens_total",

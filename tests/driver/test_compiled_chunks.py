@@ -10,9 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from loadgen.driver.client import arrival_bounds, compiled
-from loadgen.driver.client import template as templates
+from loadgen.driver.client import frame_cache as templates
 from loadgen.driver.client.compiled import compiled_function
-from loadgen.driver.client.template import Template
+from loadgen.driver.client.frame_cache import Template
 
 pytestmark = pytest.mark.skipif(
     compiled_function("alike") is None, reason="needs the compiled code: a C compiler at installation"
@@ -34,7 +34,7 @@ def test_frames_are_read_alike(frames: list[bytes]) -> None:
     """Both count the same frames, and read the same texts from them."""
     template = Template(*ENDS, "content")
     insides = template.insides(frames) if frames else ()
-    assert templates.alike is not None
+    assert templates.read_alike is not None
     assert template.read(frames) == (len(insides), template.texts(insides) if insides else None)
 
 

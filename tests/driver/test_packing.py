@@ -15,7 +15,7 @@ from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.load import Closed
 from loadgen.driver.plan import Plan
 from loadgen.driver.requests.request_source import RequestSource
-from loadgen.driver.workers.packing import packed, unpacked
+from loadgen.driver.workers.framing import packed, unpacked
 from workloads.sample import FollowUp, Sample
 
 texts = st.text(max_size=5)

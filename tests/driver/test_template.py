@@ -11,8 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from loadgen.driver.client import chat_completions, completions
+from loadgen.driver.client.frame_cache import Template, learn
 from loadgen.driver.client.stream import ResponseStream
-from loadgen.driver.client.template import Template, learn
 from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:

@@ -282,7 +282,7 @@ class Sine:
         if not 0 < self.mean >= self.amplitude:
             raise ProfileError(
                 f"a sine of mean {shown(self.mean)} and amplitude {shown(self.amplitude)} has rates below 0; "
-                "give a mean above 0, and an amplitude up to the mean",
+                "give a mean above 0, and an amplitude up to the mean"
             )
 
     @property

@@ -36,7 +36,7 @@ _LONGEST_MESSAGE: Final = 300
 
 _OURS: Final = frozenset(
     {"host", "content-length", "transfer-encoding"}
-    | {"accept", "accept-encoding", "content-type", "x-request-id"},
+    | {"accept", "accept-encoding", "content-type", "x-request-id"}
 )
 
 

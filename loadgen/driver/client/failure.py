@@ -43,10 +43,7 @@ class Failure(StrEnum):
         *("total_timeout", "client"),
         "No complete response within `--timeout`, a deadline of the client.",
     )
-    RESET = (
-        *("reset", "server"),
-        "The connection was closed or reset before the first byte of a response.",
-    )
+    RESET = "reset", "server", "The connection was closed or reset before the first byte of a response."
     UNASKED_RESPONSE = (
         *("unasked_response", "server"),
         "A response arrived before the request was sent: the answer to another request, or to none.",
@@ -125,7 +122,7 @@ _MENDABLE: Final = frozenset(
         *(Failure.REFUSED, Failure.DNS, Failure.CONNECT_TIMEOUT, Failure.FIRST_BYTE_TIMEOUT),
         *(Failure.IDLE_TIMEOUT, Failure.RESET, Failure.UNASKED_RESPONSE, Failure.TRUNCATED),
         *(Failure.ABORTED, Failure.ERROR_FRAME),
-    },
+    }
 )
 
 

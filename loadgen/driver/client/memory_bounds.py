@@ -44,10 +44,7 @@ class Allowance:
     __slots__ = ("_each", "_queued", "_together", "held")
 
     def __init__(
-        self,
-        each: int = MAX_BODY_BYTES,
-        together: int = MAX_TOGETHER_BYTES,
-        queued: Callable[[], int] = int,
+        self, each: int = MAX_BODY_BYTES, together: int = MAX_TOGETHER_BYTES, queued: Callable[[], int] = int
     ) -> None:
         self._each = each
         self._together = together

@@ -15,8 +15,7 @@ from loadgen.driver.client.tool_calls import ToolCallParts
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from loadgen.driver.client.frame_cache import KnownFrames
-    from loadgen.driver.client.template import Channel
+    from loadgen.driver.client.frame_cache import Channel, KnownFrames
 
 _UNTOLD: Final = Usage()
 

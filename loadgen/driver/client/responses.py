@@ -14,14 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver.client.chat_completions import token_counts
 from loadgen.driver.client.chat_members import function_of, only_known
-from loadgen.driver.client.codec import (
-    Delta,
-    Generation,
-    bearer,
-    logged_messages,
-    read_error,
-    require_texts,
-)
+from loadgen.driver.client.codec import Delta, Generation, bearer, logged_messages, read_error, require_texts
 from loadgen.driver.client.server_json import count, event_type, members, objects, text, type_of
 from loadgen.driver.errors import CannotAskError
 
@@ -44,10 +37,10 @@ _ARGUMENTS: Final = frozenset(
         "response.custom_tool_call_input.delta",
         "response.function_call_arguments.delta",
         "response.mcp_call_arguments.delta",
-    },
+    }
 )
 _ENDS: Final = frozenset(
-    {"response.completed", "response.incomplete", "response.failed", "response.cancelled"},
+    {"response.completed", "response.incomplete", "response.failed", "response.cancelled"}
 )
 _FAILED: Final = frozenset({"failed", "cancelled"})
 _CALLS: Final = {

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any, Final
 from loadgen.driver.client.body_format import EVENT_STREAM, BodyFormat, FormatFinder, deviation, read_whole
 from loadgen.driver.client.codec import Codec, Delta
 from loadgen.driver.client.cumulative import TextSoFar
-from loadgen.driver.client.frame_cache import END, read_frame
+from loadgen.driver.client.frame_cache import END, Template, learn, read_frame
 from loadgen.driver.client.memory_bounds import PIECE_BYTES, SMALL_BYTES, Allowance
 from loadgen.driver.client.parsed_response import ParsedResponse
 from loadgen.driver.client.sse import Frame, JsonLinesDecoder, SSEDecoder
-from loadgen.driver.client.template import Template, learn
 from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:

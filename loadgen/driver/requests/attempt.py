@@ -30,10 +30,7 @@ _REDIRECTS: Final = range(300, 400)
 
 
 async def attempt_request(
-    transport: Transport,
-    request: Request,
-    exchange: Exchange,
-    decoding: MutableSet[Exchange] | None = None,
+    transport: Transport, request: Request, exchange: Exchange, decoding: MutableSet[Exchange] | None = None
 ) -> RequestFailedError | None:
     """Send a request, read and judge the response; return why the attempt failed, None for a success.
 

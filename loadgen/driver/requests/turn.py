@@ -211,12 +211,7 @@ class RequestRunner:
         return True
 
     def _emit_retry(
-        self,
-        sample_uuid: str,
-        exchange: Exchange,
-        attempt: int,
-        failure: RequestFailedError,
-        wait_s: float,
+        self, sample_uuid: str, exchange: Exchange, attempt: int, failure: RequestFailedError, wait_s: float
     ) -> None:
         """Record an attempt that failed, and is followed by another one."""
         data = {
@@ -270,11 +265,7 @@ class RequestRunner:
             if setup.unasked:
                 data["unasked"] = setup.unasked
             if not setup.reused:
-                data |= {
-                    "dns_ms": setup.dns_ms,
-                    "connect_ms": setup.connect_ms,
-                    "tls_ms": setup.tls_ms,
-                }
+                data |= {"dns_ms": setup.dns_ms, "connect_ms": setup.connect_ms, "tls_ms": setup.tls_ms}
         if exchange.sent_high_ns is not None:
             data["sent_high_ns"] = exchange.sent_high_ns
         assert exchange.sent_ns is not None  # noqa: S101 (this is what was just stamped)
@@ -300,11 +291,7 @@ class RequestRunner:
         return end
 
     def _outcome(
-        self,
-        exchange: Exchange,
-        failure: RequestFailedError | None,
-        end: Event,
-        use: AnswerUse,
+        self, exchange: Exchange, failure: RequestFailedError | None, end: Event, use: AnswerUse
     ) -> TurnOutcome:
         data, ended_ns = end.data, end.at_ns
         answer, first_ns, ttft_ms = exchange.stream.answer, data["first_token_ns"], None

@@ -1,12 +1,14 @@
-"""Frames over a non-blocking stream socket: a payload after a length prefix."""
+"""Messages between parent and workers: frames over a socket, and the questions as plain values."""
 
 from __future__ import annotations
 
 import marshal
 import pickle
+from array import array
 from collections import deque
 from dataclasses import dataclass
 from enum import Enum, IntEnum, auto
+from operator import attrgetter
 from struct import Struct
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,7 +16,9 @@ from loadgen.driver.client.endpoint import Endpoint  # noqa: TC001 (what is unpi
 from loadgen.driver.client.memory_bounds import MAX_TOGETHER_BYTES
 from loadgen.driver.phase import Shard
 from loadgen.driver.plan import Plan  # noqa: TC001 (likewise)
-from loadgen.driver.workers.packing import unpacked
+from loadgen.driver.requests.request_source import RequestSource
+from workloads.sample import FollowUp, Sample
+from workloads.synthetic.word_prompts import TextSamples
 
 if TYPE_CHECKING:
     import asyncio
@@ -22,8 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from loadgen.driver.phase import Phase
-    from loadgen.driver.requests.request_source import RequestSource
-    from loadgen.driver.workers.packing import Packed
 
 READ_BYTES: Final = 262_144
 """How much is read at a time: what the kernel keeps for a socket by default."""
@@ -72,10 +74,7 @@ class Outbox:
     """
 
     def __init__(
-        self,
-        sock: socket.socket,
-        loop: asyncio.AbstractEventLoop,
-        on_sent: Callable[[], None] | None = None,
+        self, sock: socket.socket, loop: asyncio.AbstractEventLoop, on_sent: Callable[[], None] | None = None
     ) -> None:
         self.bytes = 0
         self.events = 0  #: how many events the waiting frames hold, the one that is sent in part included
@@ -147,7 +146,7 @@ class WorkerConfig:
 
     plan: Plan
     endpoints: tuple[Endpoint, ...]
-    questions: Packed  #: what is asked; see `loadgen.driver.workers.packing`
+    questions: Packed  #: what is asked; see `packed`
     share: Shard
     connect_ahead: int = 0
     bounds: QueueBounds = QueueBounds()
@@ -214,3 +213,66 @@ def message(kind: WorkerMessage, *values: Any) -> bytes:
 def unmarshalled(payload: bytes | memoryview) -> tuple[Any, ...]:
     """Decode a message of a worker."""
     return marshal.loads(payload)  # type: ignore[no-any-return]  # noqa: S302 (from a process that this one started)
+
+
+_USUAL: Final = attrgetter("index", "prompt", "system")
+_RARE: Final = attrgetter("chat", "token_ids", "tools", "max_tokens", "temperature", "tags")
+_NOTHING_RARE: Final[tuple[Any, ...]] = (None, None, (), None, None, {})
+_FEW: Final = 3 + len(_NOTHING_RARE)
+"""The fields of a sample without follow-ups, at most."""
+
+_FOLLOW_UP: Final = attrgetter("messages", "recorded", "max_tokens")
+
+Packed = tuple[Any, ...]
+"""What a request source is packed as."""
+
+
+def packed(source: RequestSource, plan: Plan) -> Packed:
+    """The parts of the questions that a worker needs under the plan."""
+    samples: Sequence[Any] = _needed(source, plan)
+    if isinstance(samples, TextSamples):
+        samples = samples.alone()
+    elif isinstance(samples, tuple | list):
+        samples = [_packed_sample(sample, recorded=plan.history == "recorded") for sample in samples]
+    offsets_ns = None if source.offsets_ns is None else array("q", source.offsets_ns)
+    left = None if source.left is None else array("q", source.left)
+    return (samples, source.conversations, source.weights, offsets_ns, left, source.elapsed_ns)
+
+
+def unpacked(pack: Packed) -> RequestSource:
+    """The request source again."""
+    samples, *others = pack
+    if isinstance(samples, TextSamples):
+        samples = samples.made()
+    elif isinstance(samples, list):
+        samples = tuple(map(_unpacked_sample, samples))
+    return RequestSource(samples, *others)
+
+
+def _needed(source: RequestSource, plan: Plan) -> Sequence[Sample]:
+    """The samples that a session can ask."""
+    count = plan.count if source.left is None else max(source.left, default=-1) + 1
+    if count is None or plan.warmup_s is not None or plan.order != "in-order":
+        return source.samples
+    return source.samples[: plan.warmup + count]
+
+
+def _packed_sample(sample: Sample, *, recorded: bool) -> Packed:
+    if type(sample) is not Sample:
+        return (sample,)
+    rare = _RARE(sample)
+    if not sample.follow_ups:
+        return _USUAL(sample) if rare == _NOTHING_RARE else (*_USUAL(sample), *rare)
+    follow_ups = [_FOLLOW_UP(follow_up) for follow_up in sample.follow_ups]
+    if not recorded:
+        follow_ups = [(messages, None, max_tokens) for messages, _, max_tokens in follow_ups]
+    return (*_USUAL(sample), *rare, follow_ups)
+
+
+def _unpacked_sample(pack: Packed) -> Sample:
+    if len(pack) == 1:
+        return pack[0]  # type: ignore[no-any-return]  # a sample of another class travels as it is
+    fields, follow_ups = pack[:_FEW], pack[_FEW:]
+    if follow_ups:
+        fields = (*fields, tuple(FollowUp(*follow_up) for follow_up in follow_ups[0]))
+    return Sample(*fields)

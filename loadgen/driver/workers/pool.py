@@ -12,9 +12,8 @@ from loadgen.driver.errors import WorkerLostError
 from loadgen.driver.load import Closed
 from loadgen.driver.phase import Shard
 from loadgen.driver.progress import SessionProgress
-from loadgen.driver.workers.framing import Command, QueueBounds, WorkerConfig
+from loadgen.driver.workers.framing import Command, QueueBounds, WorkerConfig, packed
 from loadgen.driver.workers.handle import WorkerHandle
-from loadgen.driver.workers.packing import packed
 from recorder.event import Event, EventType
 
 if TYPE_CHECKING:

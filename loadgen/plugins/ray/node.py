@@ -24,8 +24,8 @@ from loadgen.driver.sensing.sensor_process import SensorProcess
 from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock
 from loadgen.driver.system.memory import calm
+from loadgen.driver.workers.framing import unpacked
 from loadgen.driver.workers.launcher import WorkerLauncher
-from loadgen.driver.workers.packing import unpacked
 from loadgen.driver.workers.pool import WorkerPool
 from loadgen.plugins.ray.collect_shards import end_lost, note_in_store, upload_log
 from loadgen.plugins.ray.node_environment import enter, take_usual_priority
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from loadgen.driver.phase import Phase, Shard
     from loadgen.driver.plan import Plan
     from loadgen.driver.sensing.config import SensorConfig
-    from loadgen.driver.workers.packing import Packed
+    from loadgen.driver.workers.framing import Packed
     from loadgen.sessions.run.preparation import Requirement
 
 

@@ -17,7 +17,7 @@ from loadgen.driver.sensing.sensor_process import SensorProcess
 from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock
 from loadgen.driver.system.signals import run_async
-from loadgen.driver.workers.packing import packed
+from loadgen.driver.workers.framing import packed
 from loadgen.plugins.ray.collect_shards import NodeLog, ShardPlace, collect_all, collect_unfinished
 from loadgen.plugins.ray.group import NodeGroup
 from loadgen.plugins.ray.node import Node, NodeConfig

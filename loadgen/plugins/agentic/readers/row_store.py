@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from loadgen.plugins.agentic.readers.documents import documents
-from workloads.json_text import parse_json_text
+from workloads.sources import parse_json_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
