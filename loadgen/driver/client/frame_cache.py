@@ -230,9 +230,8 @@ def read_frame(codec: Codec, frame: Frame, deviations: MutableSet[str]) -> Delta
     return delta
 
 
-read_alike: Callable[[list[bytes], bytes, bytes], tuple[int, bytes | None]] | None = compiled_function(
-    "alike"
-)
+read_alike: Callable[[list[bytes], bytes, bytes], tuple[int, bytes | None]] | None
+read_alike = compiled_function("alike")
 """Compiled code that reads many frames; None without it."""
 
 _ONLY: Final[dict[Channel, Callable[[str], Delta]]] = {
