@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from loadgen.plugins.sandbox.opening import async_sandbox, open_sandbox
-from loadgen.plugins.tool_selection.scenarios import get_benchmark_scenarios, load_model_config, load_tool_set
+from loadgen.plugins.tool_selection.scenarios import get_benchmark_scenarios
+from loadgen.plugins.tool_selection.tool_files import load_model_config
+from loadgen.plugins.tool_selection.tool_sets import load_tool_set
 from workloads.benchmark import dataset as benchmarks
 from workloads.prompts import load_prompts
 from workloads.sandbox_contract import SandboxSpec

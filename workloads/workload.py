@@ -119,7 +119,7 @@ class Workload:
         title: What it asks, in a few words.
         version: Of its prompts; grows whenever what is asked changes.
         source: Its rows.
-        questions: Makes questions of rows, in their order, one after the other.
+        questions: Makes questions of rows, in their order, one after the other, or raises a `WorkloadError`.
         scorers: The first is the default, and the official one.
         further: More rows that prompts are made of, by name: `dev` for examples.
         options: What can be said about it, `TASK:name=value`, with the defaults, which are official; the type

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from loadgen.plugins.tool_selection.tool_sets import tool_set
+from loadgen.plugins.tool_selection.tool_sets import load_tool_set
 from loadgen.sessions.errors import SetupError, UsageError
 from loadgen.sessions.listed_files import tool_set_lines
 from workloads.errors import MalformedError
@@ -109,4 +109,4 @@ def test_a_tool_has_parameters_or_a_schema(tmp_path: Path) -> None:
     file = tmp_path / "tool_sets" / "both.yaml"
     file.write_text("tools: [{name: a, what: b, parameters: {c: string}, schema: {type: object}}]")
     with pytest.raises(MalformedError, match=r"tools\[0\]: has parameters and schema; leave one out"):
-        tool_set("both", "own", tmp_path)
+        load_tool_set("both", tmp_path)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from loadgen.plugins.evals.grading.bfcl import first_version, official
 from loadgen.plugins.evals.grading.bfcl.allowed import standard
 from loadgen.plugins.evals.grading.bfcl.decoding import calls_in, decoded, guarded
-from loadgen.plugins.evals.grading.decoded_calls import UndecodableError, are_calls
+from loadgen.plugins.evals.grading.json_calls import UndecodableError, are_calls
 from loadgen.plugins.evals.tasks.bfcl import CATEGORIES
 from loadgen.plugins.evals.tasks.bfcl_functions import signature
 from tests.conformance.agreement import Agreement

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from loadgen.plugins.evals.grading.node_list import nodes, precision_recall
+from loadgen.plugins.evals.tasks.graphwalks import nodes, precision_recall
 from tests.conformance.agreement import Agreement
 from workloads.answer import Answer
 from workloads.catalog import workload

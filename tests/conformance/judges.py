@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final
 
 import duckdb
 
-from loadgen.plugins.evals.grading.calibration_error import CALIBRATION_ERROR, CALIBRATION_ERROR_OF_ALL
 from loadgen.plugins.evals.grading.pairwise import PairwiseComparison, PairwiseVerdict
-from loadgen.plugins.evals.grading.rating import rating_in
+from loadgen.plugins.evals.tasks.hle import CALIBRATION_ERROR, CALIBRATION_ERROR_OF_ALL
+from loadgen.plugins.evals.tasks.mt_bench import rating_in
 from tests.conformance.agreement import Agreement
 from workloads.answer import Answer
 from workloads.catalog import workload

@@ -9,7 +9,8 @@ import re
 from random import Random
 from typing import TYPE_CHECKING, Final
 
-from loadgen.plugins.evals.grading import choices, mmlu_pro_letter, supergpqa_letter
+from loadgen.plugins.evals.grading import choices
+from loadgen.plugins.evals.tasks import mmlu_pro, supergpqa
 from tests.conformance.agreement import Agreement
 
 if TYPE_CHECKING:
@@ -37,9 +38,9 @@ _CLOSED: Final = r"(?:\\?\}?\$?\)?\]?\}?)*(?:[\s:\.\*)]|$)"
 def agreements(_data: Path) -> Iterator[Agreement]:
     """One line a benchmark, and one of a letter anywhere, which must not agree."""
     yield _agreement("gpqa/official, random texts", _SIMPLE, choices.letter, _gpqa)
-    yield _agreement("mmlu_pro/official, random texts", _PRO, mmlu_pro_letter.letter, _mmlu_pro)
+    yield _agreement("mmlu_pro/official, random texts", _PRO, mmlu_pro.letter, _mmlu_pro)
     yield _agreement("supergpqa/official, random texts", _SUPER, _ours, _supergpqa)
-    yield _agreement("gpqa, last letter, random texts", _SIMPLE, mmlu_pro_letter.alone, _gpqa, shortcut=True)
+    yield _agreement("gpqa, last letter, random texts", _SIMPLE, mmlu_pro.alone, _gpqa, shortcut=True)
 
 
 def _agreement(
@@ -74,7 +75,7 @@ def _mmlu_pro(text: str) -> str | None:
 
 
 def _ours(text: str) -> str | None:
-    return supergpqa_letter.letter(text, _OPTIONS)
+    return supergpqa.letter(text, _OPTIONS)
 
 
 def _supergpqa(text: str) -> str | None:

@@ -6,7 +6,7 @@ import gzip
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.plugins.evals.grading.boxed import last_boxed
+from loadgen.plugins.evals.grading.prm800k import last_boxed
 from loadgen.plugins.evals.tasks.math500 import grade, grade_math_verify
 from tests.conformance.agreement import Agreement
 from workloads.answer import Answer

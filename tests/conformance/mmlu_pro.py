@@ -11,7 +11,7 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.plugins.evals.grading import mmlu_pro_letter
+from loadgen.plugins.evals.tasks import mmlu_pro
 from loadgen.plugins.evals.tasks.mmlu_pro import drawn
 from tests.conformance.agreement import Agreement
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 NEEDS: Final = ("mmlu_pro",)
 
 _OUTPUTS: Final = "outputs_"
-_DRAWN: Final = drawn(len(mmlu_pro_letter.LETTERS))
+_DRAWN: Final = drawn(len(mmlu_pro.LETTERS))
 _CHANCE: Final = f"have the letter {_DRAWN} that the scripts draw where no rule finds one"
 _RULES: Final[Mapping[str, Callable[[str], str | None]]] = {
-    "official": mmlu_pro_letter.letter,
-    "first_rule": mmlu_pro_letter.after_is,
+    "official": mmlu_pro.letter,
+    "first_rule": mmlu_pro.after_is,
 }
 
 
@@ -37,7 +37,7 @@ def agreements(data: Path) -> Iterator[Agreement]:
             rows = [json.loads(line) for line in lines]
         model = path.name.removeprefix(_OUTPUTS).removesuffix(".jsonl.gz")
         yield of_record(rows, model)
-        yield agreement(f"mmlu_pro, last letter, {model}", rows, mmlu_pro_letter.alone, shortcut=True)
+        yield agreement(f"mmlu_pro, last letter, {model}", rows, mmlu_pro.alone, shortcut=True)
 
 
 def of_record(rows: Sequence[Mapping[str, Any]], model: str) -> Agreement:

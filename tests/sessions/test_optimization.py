@@ -12,11 +12,11 @@ import pytest
 from loadgen.plugins.tool_selection.optimization.candidate_evidence import (
     Answered,
     Evaluate,
+    OptimizationBudget,
     Reflect,
     Spent,
     StepResult,
 )
-from loadgen.plugins.tool_selection.optimization.decision import OptimizationStatus
 from loadgen.plugins.tool_selection.optimization.descriptions import (
     LONGEST,
     descriptions_of,
@@ -24,11 +24,10 @@ from loadgen.plugins.tool_selection.optimization.descriptions import (
     proposed_in,
     to_yaml,
 )
-from loadgen.plugins.tool_selection.optimization.split import split
-from loadgen.plugins.tool_selection.optimization.step_budget import OptimizationBudget
-from loadgen.plugins.tool_selection.optimization.variant_steps import optimize
-from loadgen.plugins.tool_selection.scenarios import ToolScenario, get_benchmark_scenarios, load_tool_set
-from loadgen.plugins.tool_selection.variant import VARIANTS
+from loadgen.plugins.tool_selection.optimization.variant_steps import OptimizationStatus, optimize, split
+from loadgen.plugins.tool_selection.scenarios import ToolScenario, get_benchmark_scenarios
+from loadgen.plugins.tool_selection.selection_task import VARIANTS
+from loadgen.plugins.tool_selection.tool_sets import load_tool_set
 from loadgen.sessions.errors import UsageError
 
 if TYPE_CHECKING:

@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from loadgen.plugins.evals.grading.patches import patch_in, without_binary_files
-from loadgen.plugins.evals.patch_tests import PatchedRun, run_patched, with_exit_code
+from loadgen.plugins.evals.patch_tests import (
+    PatchedRun,
+    patch_in,
+    run_patched,
+    with_exit_code,
+    without_binary_files,
+)
 from loadgen.plugins.evals.tasks import swe_bench, swe_bench_pro, terminal_bench
-from loadgen.plugins.evals.tasks.terminal_tasks import terminal_task
-from loadgen.plugins.evals.tasks.terminal_tests import TerminalTests, run_tests
+from loadgen.plugins.evals.tasks.terminal_tasks import TerminalTests, run_tests, terminal_task
 from loadgen.plugins.sandbox.opening import async_sandbox, open_sandbox
 from tests.containers.daemon import IMAGE, built_images
 from workloads.answer import Answer, EpisodeOutcome

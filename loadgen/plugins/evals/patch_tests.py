@@ -1,4 +1,4 @@
-"""A patch in an instance's container: apply the patch, run the tests, and keep the results.
+"""A patch: out of an answer, into an instance's container, and the results of the tests.
 
 SWE-bench 5.0.2 (`swebench/harness/run_evaluation.py`): the order, the four ways to apply a patch and the
 marks in the log; `grading.swe_bench` reads the log. SWE-bench Pro (scaleapi/SWE-bench_Pro-os at
@@ -7,6 +7,7 @@ marks in the log; `grading.swe_bench` reads the log. SWE-bench Pro (scaleapi/SWE
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -15,7 +16,42 @@ from workloads.sandbox_contract import SandboxError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from workloads.answer import Answer
     from workloads.sandbox_contract import CommandResult, Sandbox
+
+_TAGGED: Final = re.compile(r"<([\w-]+)>(.*?)</\1>", re.DOTALL)
+_FENCED: Final = re.compile(r"```(\w+)?\n(.*?)```", re.DOTALL)
+_PATCHES: Final = frozenset({"diff", "patch"})
+_FILE: Final = re.compile(r"(?=^diff --git )", re.MULTILINE)
+_BINARY: Final = re.compile(r"^(?:Binary files .* differ|GIT binary patch)$", re.MULTILINE)
+
+
+def patch_of(answer: Answer) -> str | None:
+    """The patch of an episode, or else of the answer's text; None where the episode left none."""
+    if answer.episode is not None:
+        patch = answer.episode.details.get("patch")
+        return patch if isinstance(patch, str) else None
+    return patch_in(answer.text)
+
+
+def patch_in(text: str) -> str:
+    """The patch in a text, by SWE-bench 5.0.2 (`swebench/inference/make_datasets/utils.py`).
+
+    The first element `<patch>` or `<diff>`, else the first block marked so, else the first other element or
+    block, else the whole text. A patch ends with a line feed.
+    """
+    parts = [*_TAGGED.findall(text), *_FENCED.findall(text)]
+    marked = [content for name, content in parts if name in _PATCHES]
+    patch: str = (marked or [content for _, content in parts] or [text.split("</s>", maxsplit=1)[0]])[
+        0
+    ].lstrip("\n")
+    return patch if patch.endswith("\n") or not patch.strip() else f"{patch}\n"
+
+
+def without_binary_files(patch: str) -> str:
+    """A patch without binary files (scaleapi/SWE-bench_Pro-os at 0875a8af)."""
+    return "".join(part for part in _FILE.split(patch) if part.strip() and not _BINARY.search(part))
+
 
 TESTS_S: Final = 1800.0
 FOLDER: Final = "/testbed"
@@ -40,13 +76,7 @@ _EXIT_CODE: Final = ">>>>> Test Exit Code"
 
 @dataclass(frozen=True, slots=True)
 class PatchedRun:
-    """The tests of a patched repository.
-
-    Attributes:
-        log: All that was written, with the marks of the harness.
-        applied: Whether it could be applied; if not, no test was run.
-        timed_out: Whether the tests took too long.
-    """
+    """The tests of a patched repository."""
 
     log: str
     applied: bool
@@ -57,13 +87,6 @@ def run_patched(
     sandbox: Sandbox, patch: str, script: str, *, folder: str = FOLDER, timeout_s: float = TESTS_S
 ) -> PatchedRun:
     """Apply a patch to the repository, and run the instance's script.
-
-    Args:
-        sandbox: A new container of the instance's image.
-        patch: The model's, as `git diff` writes it.
-        script: Applies the patch of the tests, and runs them between the marks of the harness.
-        folder: Where the repository is.
-        timeout_s: Of the script.
 
     Raises:
         SandboxError: The container failed, or the tests reached one of its limits: nothing is known of the
@@ -103,12 +126,6 @@ def run_workspace(
     sandbox: Sandbox, files: Mapping[str, str], entry: str, *, timeout_s: float = TESTS_S
 ) -> tuple[str | None, str]:
     """Run an instance of SWE-bench Pro; return the parser's output, and the test output.
-
-    Args:
-        sandbox: A new container of the instance's image.
-        files: Of the workspace, by their names.
-        entry: The name of the file that is run.
-        timeout_s: How long it may take.
 
     Returns:
         The text of `output.json`, None where the tests took too long; and the log.

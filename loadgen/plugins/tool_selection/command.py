@@ -1,4 +1,4 @@
-"""`loadgen optimize tools`: better descriptions of tools for a model."""
+"""`loadgen optimize tools`: better descriptions of tools for a model, as a series of runs."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from loadgen.plugins.tool_selection.optimize_settings import OptimizeSettings
     from loadgen.sessions.files.series_file import Series
     from loadgen.sessions.series.point_options import Secrets
+    from loadgen.sessions.series_outcome import PointOutcome
     from loadgen.sessions.settings.resume import ResumeSettings
 
 
@@ -45,7 +46,7 @@ def tools(settings: OptimizeSettings, perf: Mapping[str, Any]) -> None:
     )
 
 
-def resume_optimization(folder: Path, series: Series, settings: ResumeSettings) -> None:
+def resume(folder: Path, series: Series, settings: ResumeSettings) -> None:
     """Continue an optimization; the key of a reflecting model comes from the environment."""
     import os
 
@@ -54,6 +55,24 @@ def resume_optimization(folder: Path, series: Series, settings: ResumeSettings) 
     secrets = Secrets(settings.api_key, tuple(settings.header))
     key = os.environ.get("LOADGEN_REFLECTION_API_KEY")
     _conduct(folder, series, secrets, key, json=settings.json, quiet=settings.quiet)
+
+
+def shown(
+    folder: Path, series: Series, outcomes: Sequence[PointOutcome], *, width: int, color: bool = False
+) -> tuple[str, Mapping[str, Any]]:
+    """The final output of the command, as text and as JSON."""
+    from loadgen.plugins.tool_selection.optimization.run_optimization import optimization_outcome
+    from loadgen.plugins.tool_selection.optimization.variant_table import table
+
+    outcome = optimization_outcome(folder, series, outcomes)
+    return table(outcome, width=width, color=color), outcome.to_dict()
+
+
+def conclusions(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> list[str]:
+    """One sentence per variant that has ended."""
+    from loadgen.plugins.tool_selection.optimization.run_optimization import optimization_outcome
+
+    return [variant.message for variant in optimization_outcome(folder, series, outcomes).variants]
 
 
 def _conduct(
@@ -69,8 +88,7 @@ def _conduct(
     from loadgen.cli.terminal.progress_observer import Terminal
     from loadgen.cli.terminal.show import page
     from loadgen.plugins.tool_selection.optimization.run_optimization import run_optimization
-    from loadgen.plugins.tool_selection.optimization.variant_table import RESULT
-    from loadgen.plugins.tool_selection.optimization_table import table
+    from loadgen.plugins.tool_selection.optimization.variant_table import RESULT, table
     from loadgen.sessions.errors import printable
 
     result = run_optimization(folder, series, secrets, reflection_key, Terminal(quiet=quiet, live=live))

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from loadgen.plugins.tool_selection.selection_task import ALL, levels
+from loadgen.plugins.tool_selection.selection_task import ALL, VARIANTS, levels
 from loadgen.plugins.tool_selection.tool_sets import OWN
-from loadgen.plugins.tool_selection.variant import VARIANTS
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.concerns import fields_of
 from loadgen.sessions.settings.format_options import Json
@@ -106,11 +105,7 @@ class OptimizeSettings:
         return tuple(VARIANTS) if self.all_variants else (self.variant,)
 
     def definition(self, seed: int) -> dict[str, Any]:
-        """The facts that resuming needs, as JSON.
-
-        Args:
-            seed: Of the split, the training and the test.
-        """
+        """The facts that resuming needs, as JSON."""
         return {
             "tools": self.tools,
             "descriptions": self.descriptions,

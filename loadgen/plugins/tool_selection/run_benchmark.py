@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from loadgen.plugins.tool_selection.tool_models import ModelConfig
+    from loadgen.plugins.tool_selection.tool_files import ModelConfig
 
 _REPORTED: Final = frozenset({ExitCode.PASS, ExitCode.INVALID})
 """The exit codes of a session that has a report."""
@@ -80,7 +80,8 @@ async def run_benchmark(
         SetupError: The session came to no report; the message is that of the command line.
         SourceError, MalformedError: The tool set or the model does not exist, or its file is not one.
     """
-    from loadgen.plugins.tool_selection.scenarios import load_model_config, load_tool_set
+    from loadgen.plugins.tool_selection.tool_files import load_model_config
+    from loadgen.plugins.tool_selection.tool_sets import load_tool_set
 
     model = load_model_config(model_name, data)
     load_tool_set(tool_set_name, data, descriptions)

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from loadgen.plugins.tool_selection.selection_task import LEVELS
-from loadgen.plugins.tool_selection.tool_files import Kind, available
-from loadgen.plugins.tool_selection.tool_models import model_config
-from loadgen.plugins.tool_selection.tool_sets import OWN, tool_set
+from loadgen.plugins.tool_selection.tool_files import Kind, available, load_model_config
+from loadgen.plugins.tool_selection.tool_sets import load_tool_set
 from workloads.errors import TaskError, WorkloadError
 from workloads.question_loading import load
 from workloads.task import parse
@@ -16,9 +15,6 @@ from workloads.task import parse
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
-
-    from loadgen.plugins.tool_selection.tool_models import ModelConfig
-    from loadgen.plugins.tool_selection.tool_sets import ToolSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,35 +38,6 @@ def tool_files(data: Path | None = None) -> Mapping[Kind, Mapping[str, Path]]:
     """The files that there are, by kind and name: those of the package, and those of a folder of yours."""
     kinds: tuple[Kind, ...] = ("tool_sets", "descriptions", "models")
     return {kind: available(kind, data) for kind in kinds}
-
-
-def load_tool_set(name: str, data: Path | None = None, descriptions: str = OWN) -> ToolSet:
-    """Load a tool set.
-
-    Args:
-        name: Of the packaged `2-tool`, `4-tool`, `8-tool`, or of a file in `data`.
-        data: A folder with `tool_sets/NAME.yaml` or `tool_sets__NAME.yaml`.
-        descriptions: Whose words describe the tools; by default the tool set's own.
-
-    Raises:
-        SourceError: The file does not exist.
-        MalformedError: It is not a tool set.
-    """
-    return tool_set(name, descriptions, data)
-
-
-def load_model_config(name: str, data: Path | None = None) -> ModelConfig:
-    """Load the description of a model: provider, limits, and prices in dollars per million tokens.
-
-    Args:
-        name: Of a packaged model, such as `gpt-5-mini`, or of a file in `data`.
-        data: A folder with `models/NAME.yaml` or `models__NAME.yaml`.
-
-    Raises:
-        SourceError: The file does not exist.
-        MalformedError: It does not describe a model.
-    """
-    return model_config(name, data)
 
 
 def get_benchmark_scenarios(
@@ -114,11 +81,7 @@ def get_benchmark_scenarios(
 
 
 def list_tool_sets(data: Path | None = None) -> Mapping[str, str]:
-    """Tool sets, descriptions and models of tool selection, by kind and name, with what each has.
-
-    Args:
-        data: A folder with files of the user's; None lists those of the package alone.
-    """
+    """Tool sets, descriptions and models of tool selection, by kind and name, with what each has."""
     listed: dict[str, str] = {}
     for kind, files in tool_files(data).items():
         for name, path in files.items():

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.evals.grading.json_answer import json_in
-from loadgen.plugins.tool_selection.tool_files import PACKAGED
-from loadgen.plugins.tool_selection.tool_models import model_config
-from loadgen.plugins.tool_selection.tool_sets import FORMATS, OPERATIONS, OWN, tool_set
+from loadgen.plugins.tool_selection.tool_files import PACKAGED, load_model_config
+from loadgen.plugins.tool_selection.tool_sets import FORMATS, OPERATIONS, OWN, load_tool_set
 from workloads.errors import ColumnError, TaskError, did_you_mean
 from workloads.question import Question
 from workloads.sample import Sample
@@ -22,7 +22,7 @@ from workloads.scorer import Headline, Reference, Scorer
 from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from loadgen.plugins.tool_selection.tool_sets import ToolSet
     from workloads.answer import Answer
@@ -51,20 +51,15 @@ def questions(inputs: Inputs) -> Iterator[Question]:
     """One scenario a question, for the tools that were asked for.
 
     A packaged scenario that takes an operation which the tool set has no tool for is left out, with a note.
-
-    Raises:
-        TaskError: The mode does not exist, format or level.
-        SourceError, MalformedError: See `loadgen.plugins.tool_selection.tool_sets.tool_set`.
-        ColumnError: A scenario is not as it should be, or takes a tool that the tool set does not have.
     """
     options = inputs.options
     tools, mode = options["tools"], _choice("mode", options["mode"], _MODES)
     form, wanted = _choice("format", options["format"], FORMATS), levels(options["levels"])
-    chosen = tool_set(tools, options["descriptions"], inputs.data)
+    chosen = load_tool_set(tools, inputs.data, options["descriptions"])
     inputs.notes.extend(chosen.notes)
     extra: dict[str, Any] = {"mode": mode, "known": [tool.name for tool in chosen.tools]}
     if options["model"] != _NO_MODEL:
-        prices = model_config(options["model"], inputs.data)
+        prices = load_model_config(options["model"], inputs.data)
         extra["costs"] = (prices.input_cost, prices.output_cost)
     questions_read: list[Question] = []
     missing = Counter[str]()
@@ -91,11 +86,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
 
 
 def levels(text: str) -> tuple[str, ...]:
-    """The levels that an option names: `all`, or names or `L1` to `L6` with `+` between.
-
-    Raises:
-        TaskError: The level does not exist.
-    """
+    """The levels that an option names: `all`, or names or `L1` to `L6` with `+` between."""
     if text == ALL:
         return LEVELS
     numbered = {f"l{number}": level for number, level in enumerate(LEVELS, 1)}
@@ -178,11 +169,7 @@ def _no_tool(row: FileRow, step: object, tools: ToolSet, name: str) -> ColumnErr
 
 
 def grade(reference: Reference, answer: Answer) -> Score:
-    """Right if the called tools match the steps, in order.
-
-    Raises:
-        TaskError: The answer was asked for as text.
-    """
+    """Right if the called tools match the steps, in order."""
     if reference["mode"] == "prompt":
         raise TaskError(
             "tool_selection:mode=prompt: the answers are text; score them with --scorer tool_selection=text"
@@ -311,3 +298,27 @@ WORKLOAD: Final = Workload(
     },
     groups=("level",),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """An objective."""
+
+    name: str
+    form: str
+    metric: str
+
+    @property
+    def sql(self) -> str:
+        """The score of a set of answers, as an aggregate over `scores`."""
+        return next(headline.sql for headline in HEADLINES if headline.name == self.name)
+
+
+VARIANTS: Final[Mapping[str, Variant]] = {
+    variant.name: variant
+    for variant in (
+        Variant("cost_optimized", "minimal", "50/25/25"),
+        Variant("accuracy_balanced", "compact", "ratio"),
+        Variant("maximum_accuracy", "full", "accuracy"),
+    )
+}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from loadgen.plugins.tool_selection.tool_models import ModelConfig
+    from loadgen.plugins.tool_selection.tool_files import ModelConfig
     from loadgen.sessions.settings.accuracy import AccuracySettings
     from workloads.task import Task
 
@@ -36,9 +36,6 @@ _ANSWER_TOKENS: Final = 200
 def with_tool_model(settings: AccuracySettings) -> AccuracySettings:
     """The session at the provider of a model's file, where `--model` names the file and there is no URL.
 
-    Args:
-        settings: With a task such as `tool_selection:model=gpt-5-mini`.
-
     Raises:
         UsageError: The file names no known provider, or no model.
         SourceError, MalformedError, TaskError: The file, or the tool set, is not what it should be.
@@ -48,10 +45,10 @@ def with_tool_model(settings: AccuracySettings) -> AccuracySettings:
     tasks = [task for task in _tasks(settings.tasks.task) if task.options["model"] == settings.endpoint.model]
     if not tasks:
         return settings
-    from loadgen.plugins.tool_selection.tool_models import model_config
+    from loadgen.plugins.tool_selection.tool_files import load_model_config
 
     name = settings.endpoint.model
-    model = model_config(name, settings.tasks.data)
+    model = load_model_config(name, settings.tasks.data)
     changes: dict[str, Any] = {"url": [url_of(name, model)], "model": model_id_of(name, model)}
     is_explicit = settings.endpoint.api_key not in (None, *map(os.environ.get, API_KEYS))
     if (key := os.environ.get(model.api_key_env or "")) and not is_explicit:
@@ -65,11 +62,7 @@ def with_tool_model(settings: AccuracySettings) -> AccuracySettings:
 
 
 def url_of(name: str, model: ModelConfig) -> str:
-    """The URL of a model's provider.
-
-    Raises:
-        UsageError: The provider is not known.
-    """
+    """The URL of a model's provider."""
     if model.provider not in _PROVIDERS:
         raise UsageError(
             f"{name}: the provider {model.provider!r} is not known; give the endpoint's url, or one of "
@@ -79,11 +72,7 @@ def url_of(name: str, model: ModelConfig) -> str:
 
 
 def model_id_of(name: str, model: ModelConfig) -> str:
-    """The provider's name of a model.
-
-    Raises:
-        UsageError: The file does not say.
-    """
+    """The provider's name of a model."""
     if not model.model_id:
         raise UsageError(f"{name}: the model's file has no model_id; add it")
     return model.model_id

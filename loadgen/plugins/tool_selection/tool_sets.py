@@ -36,13 +36,7 @@ _TYPES: Final = ("string", "integer", "number", "boolean", "array", "object")
 
 @dataclass(frozen=True, slots=True)
 class DescribedTool:
-    """A tool.
-
-    Attributes:
-        name: As it is called.
-        words: Its description, by what it says: `what`, `when`, `returns`.
-        parameters: The JSON schema of its arguments.
-    """
+    """A tool."""
 
     name: str
     words: Mapping[str, str]
@@ -84,17 +78,17 @@ class ToolSet:
         return step if any(tool.name == step for tool in self.tools) else None
 
 
-def tool_set(name: str, style: str, data: Path | None) -> ToolSet:
-    """The tool set of a name, in the words of a style.
+def load_tool_set(name: str, data: Path | None = None, descriptions: str = OWN) -> ToolSet:
+    """Load a tool set.
 
     Args:
-        name: The file's, of `tool_sets`.
-        style: The file's, of `descriptions`: tools that it does not describe keep their words; `own` changes
-            none, nor does `default` where there is no file of that name.
-        data: The user's folder.
+        name: Of the packaged `2-tool`, `4-tool`, `8-tool`, or of a file in `data`.
+        data: A folder with `tool_sets/NAME.yaml` or `tool_sets__NAME.yaml`.
+        descriptions: Whose words describe the tools, the name of a file of `descriptions`: tools that it does
+            not describe keep their words; `own` changes none, nor does `default` without a file of that name.
 
     Raises:
-        SourceError: The file does not exist, or the style describes none of the tools.
+        SourceError: The file does not exist, or the descriptions are of none of the tools.
         MalformedError: A file is not what it should be.
     """
     path, fields = read("tool_sets", name, data)
@@ -114,8 +108,10 @@ def tool_set(name: str, style: str, data: Path | None) -> ToolSet:
                 f"{path}: tool_mapping.{operation}: {tool!r} is not one of the tools: {', '.join(names)}"
             )
     tools_set = ToolSet(tools, operations, tuple(notes))
-    unchanged = style == OWN or (style == DEFAULT and DEFAULT not in available("descriptions", data))
-    return tools_set if unchanged else _in_the_words(tools_set, name, style, data)
+    unchanged = descriptions == OWN or (
+        descriptions == DEFAULT and DEFAULT not in available("descriptions", data)
+    )
+    return tools_set if unchanged else _in_the_words(tools_set, name, descriptions, data)
 
 
 def _in_the_words(original: ToolSet, name: str, style: str, data: Path | None) -> ToolSet:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from loadgen.plugins.tool_selection.scenarios import load_tool_set
+from loadgen.plugins.tool_selection.tool_sets import load_tool_set
 from tests.conftest import clean_environment
 
 if TYPE_CHECKING:

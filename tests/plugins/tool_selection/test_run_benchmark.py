@@ -12,8 +12,9 @@ import pytest
 import loadgen
 from loadgen.plugins.tool_selection import tool_endpoint as tool_model
 from loadgen.plugins.tool_selection.run_benchmark import run_benchmark
-from loadgen.plugins.tool_selection.scenarios import list_tool_sets, load_model_config
+from loadgen.plugins.tool_selection.scenarios import list_tool_sets
 from loadgen.plugins.tool_selection.tool_endpoint import rate_of, with_tool_model
+from loadgen.plugins.tool_selection.tool_files import load_model_config
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.accuracy import AccuracySettings
 from loadgen.sessions.settings.from_python import settings_of

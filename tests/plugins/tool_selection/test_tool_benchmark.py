@@ -7,12 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from loadgen.plugins.tool_selection.scenarios import (
-    get_benchmark_scenarios,
-    load_model_config,
-    load_tool_set,
-    tool_files,
-)
+from loadgen.plugins.tool_selection.scenarios import get_benchmark_scenarios, tool_files
+from loadgen.plugins.tool_selection.tool_files import load_model_config
+from loadgen.plugins.tool_selection.tool_sets import load_tool_set
 from workloads.errors import SourceError, TaskError
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import duckdb
 import pytest
 
 from loadgen.plugins.tool_selection.selection_task import HEADLINES, LEVELS, grade, grade_text, levels
-from loadgen.plugins.tool_selection.tool_models import model_config
+from loadgen.plugins.tool_selection.tool_files import load_model_config
 from loadgen.plugins.tool_selection.tool_sets import DescribedTool
 from workloads.answer import Answer
 from workloads.benchmark import dataset
@@ -263,7 +263,7 @@ def test_a_tool_set_with_fewer_tools_and_operations_than_it_says(tmp_path: Path)
 def test_packaged_models() -> None:
     """Their prices, names and limits."""
     for name in ("gpt-5-mini", "claude-haiku-4.5", "gemini-3-flash"):
-        model = model_config(name, None)
+        model = load_model_config(name, None)
         assert (model.provider, model.temperature) == ("openrouter", 0)
         assert model.model_id.endswith(name) or name == "gemini-3-flash"
         assert 0 < model.input_cost < model.output_cost

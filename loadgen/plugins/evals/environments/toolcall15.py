@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,67 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _ARITHMETIC: Final = re.compile(r"[\d\s()+\-*/.%]+")
-_ALEX_AND_JAMIE: Final = [
-    {"name": "Alex Stone", "email": "alex.stone@company.com"},
-    {"name": "Jamie Liu", "email": "jamie.liu@company.com"},
-]
-_RESULTS: Final[Mapping[str, Mapping[str, Mapping[str, Any]]]] = {
-    "TC-01": {
-        "get_weather": {
-            "location": "Berlin",
-            "temperature": 8,
-            "units": "celsius",
-            "condition": "Overcast",
-            "humidity": 72,
-        },
-        "web_search": {"results": [{"snippet": "Berlin weather right now: 8C and overcast."}]},
-    },
-    "TC-02": {
-        "get_stock_price": {
-            "ticker": "AAPL",
-            "price": 187.42,
-            "currency": "USD",
-            "change": "+1.23",
-            "change_percent": "+0.66%",
-        },
-        "web_search": {"results": [{"snippet": "AAPL is trading around $187.42."}]},
-    },
-    "TC-03": {
-        "get_contacts": {"results": [{"name": "Sarah Chen", "email": "sarah.chen@company.com"}]},
-        "send_email": {"status": "sent", "message_id": "msg_8821"},
-    },
-    "TC-05": {"get_contacts": {"results": _ALEX_AND_JAMIE}},
-    "TC-07": {
-        "search_files": {"results": [{"file_id": "file_091", "name": "Q3_Budget_Report_2025.xlsx"}]},
-        "read_file": {
-            "content": "Department budgets: Engineering $2.1M, Marketing $800K, Sales $1.5M. Total: $4.4M"
-        },
-        "get_contacts": {
-            "results": [{"name": "Jordan Park", "email": "jordan.park@company.com", "role": "manager"}]
-        },
-        "send_email": {"status": "sent"},
-    },
-    "TC-08": {
-        "get_weather": {"location": "Paris", "temperature": 11, "condition": "Light rain", "humidity": 89},
-        "set_reminder": {"reminder_id": "rem_553", "status": "set"},
-    },
-    "TC-09": {
-        "get_weather": {"location": "London", "temperature": 12, "condition": "Cloudy"},
-        "get_stock_price": {"ticker": "MSFT", "price": 412.78, "currency": "USD"},
-        "web_search": {"results": [{"snippet": "London is cloudy at 12C and MSFT is around $412.78."}]},
-    },
-    "TC-14": {
-        "get_stock_price": {"error": "Service temporarily unavailable. Rate limit exceeded."},
-        "web_search": {"results": [{"snippet": "Apple (AAPL) is trading around $187.42."}]},
-    },
-    "TC-15": {
-        "web_search": {
-            "results": [{"snippet": "Iceland has a population of approximately 372,520 as of 2025."}]
-        },
-    },
-}
-"""Results that do not depend on arguments, by scenario and tool."""
-
 _TRANSLATIONS: Final = {
     "spanish": "¿Dónde está el hospital más cercano?",
     "japanese": "最寄りの病院はどこですか？",  # noqa: RUF001 (as the benchmark has it)
@@ -82,20 +22,19 @@ _TRANSLATIONS: Final = {
 
 def tools() -> list[dict[str, Any]]:
     """The twelve tools that every scenario offers, in OpenAI's format."""
-    text = files(__package__).joinpath("data", "toolcall15_tools.json").read_text(encoding="utf-8")
-    return [{"type": "function", "function": tool} for tool in json.loads(text)["tools"]]
+    return [{"type": "function", "function": tool} for tool in _data("tools")["tools"]]
+
+
+@cache
+def _data(name: str) -> Any:
+    """The tools, or the results that do not depend on arguments, by scenario and tool."""
+    text = files(__package__).joinpath("data", f"toolcall15_{name}.json").read_text(encoding="utf-8")
+    return json.loads(text)
 
 
 def result_of(scenario: str, name: str, arguments: Mapping[str, Any], earlier: Sequence[str]) -> str:
-    """The result of a tool, as JSON text.
-
-    Args:
-        scenario: `TC-01` to `TC-15`.
-        name: The tool.
-        arguments: As the model gave them.
-        earlier: The tools that were called before.
-    """
-    fixed = _RESULTS.get(scenario, {}).get(name)
+    """The result of a tool, as JSON text."""
+    fixed = _data("results").get(scenario, {}).get(name)
     result = fixed or _by_arguments(scenario, name, arguments, earlier) or _anywhere(name, arguments)
     return json.dumps(result, ensure_ascii=False, separators=(",", ":"))
 

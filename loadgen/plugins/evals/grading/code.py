@@ -63,13 +63,7 @@ def last_block(text: str) -> str:
 
 
 def score_of(job: Job, extracted: str, wall_s: float) -> Score:
-    """1 for a job that passes, 0 for a job that fails, with the ending as the reason.
-
-    Args:
-        job: The program and its tests.
-        extracted: What the score is to show as the answer.
-        wall_s: How long all of it may take, once it runs.
-    """
+    """1 for a job that passes, 0 for a job that fails, with the ending as the reason."""
     try:
         outcome = run(job, ProgramLimits(wall_s=wall_s + _START_S))
     except SandboxError as error:

@@ -42,12 +42,7 @@ _RUBRIC: Final = re.compile(rf"\brubric\W{{1,9}}({OBJECTIVE}|{SUBJECTIVE})\b", r
 
 @dataclass(frozen=True, slots=True)
 class JudgeReply:
-    """A judge's reply in one order.
-
-    Attributes:
-        preference: Its verdict.
-        rubric: `objective` or `subjective`; None where it named none.
-    """
+    """A judge's reply in one order."""
 
     preference: Preference
     rubric: str | None = None
@@ -64,12 +59,7 @@ def reply_in(text: str) -> JudgeReply | None:
 
 @dataclass(frozen=True, slots=True)
 class FiveVerdictsComparison:
-    """Both replies about an answer and the compared answer.
-
-    Attributes:
-        shown_first: The reply where the answer was A.
-        shown_second: The reply where it was B.
-    """
+    """Both replies about an answer and the compared answer."""
 
     shown_first: JudgeReply
     shown_second: JudgeReply

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.evals.grading.bfcl.decoding import bracketed, guarded
 from loadgen.plugins.evals.grading.bfcl.python_text import python_calls
-from loadgen.plugins.evals.grading.decoded_calls import UndecodableError, are_calls
-from loadgen.plugins.evals.grading.json_calls import blocks, json_calls
+from loadgen.plugins.evals.grading.json_calls import UndecodableError, are_calls, blocks, json_calls
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from loadgen.plugins.evals.grading.decoded_calls import Calls
+    from loadgen.plugins.evals.grading.json_calls import Calls
 
 _LONGEST: Final = 1_000_000
 """Characters: a longer text has no calls that anybody reads."""
@@ -25,9 +24,6 @@ def calls_of_text(text: str) -> Calls | None:
 
     JSON first (`json_calls`). Then Python: the whole text, else all of its fenced blocks
     that are calls, `f(a=1)` or `[f(a=1), g(b=2)]`.
-
-    Args:
-        text: The answer.
     """
     if len(text) > _LONGEST:
         return None
@@ -72,8 +68,4 @@ def _python_calls(text: str) -> Calls | None:
         calls: Any = guarded(python_calls, bracketed(text))
     except UndecodableError:
         return None
-    return calls if calls and are_calls(calls) and all(map(_is_named, calls)) else None
-
-
-def _is_named(call: Mapping[str, Any]) -> bool:
-    return all(call)
+    return calls if calls and are_calls(calls) and all(map(all, calls)) else None

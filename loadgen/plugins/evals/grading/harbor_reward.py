@@ -53,10 +53,6 @@ def rewards_in(folder: Path) -> dict[str, float] | None:
 def rewards_of(text: str, name: str) -> dict[str, float]:
     """The rewards in a file that a verifier left.
 
-    Args:
-        text: Its contents: JSON with a number by each name, or a number.
-        name: `JSON_FILE` or `TEXT_FILE`.
-
     Raises:
         MalformedError: It is empty, no JSON object of numbers or no number, or a number is not finite.
     """

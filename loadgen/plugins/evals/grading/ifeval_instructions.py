@@ -25,6 +25,7 @@ from loadgen.plugins.evals.grading.instruction import (
     Follows,
     Instruction,
     compare,
+    plain,
 )
 from loadgen.plugins.evals.grading.language import language, languages
 from workloads.errors import TaskError
@@ -37,19 +38,16 @@ if TYPE_CHECKING:
 # Keywords…
 
 
-def _existence(_: Random | None, *, keywords: Sequence[str]) -> Follows:
-    patterns = [re.compile(keyword, re.IGNORECASE) for keyword in keywords]
-    return lambda text: all(pattern.search(text) for pattern in patterns)
+def _existence(text: str, *, keywords: Sequence[str]) -> bool:
+    return all(re.search(keyword, text, re.IGNORECASE) for keyword in keywords)
 
 
-def _frequency(_: Random | None, *, keyword: str, frequency: float, relation: str) -> Follows:
-    pattern = re.compile(keyword.strip(), re.IGNORECASE)
-    return lambda text: compare(relation, len(pattern.findall(text)), frequency)
+def _frequency(text: str, *, keyword: str, frequency: float, relation: str) -> bool:
+    return compare(relation, len(re.findall(keyword.strip(), text, re.IGNORECASE)), frequency)
 
 
-def _forbidden(_: Random | None, *, forbidden_words: Sequence[str]) -> Follows:
-    patterns = [re.compile(rf"\b{word}\b", re.IGNORECASE) for word in forbidden_words]
-    return lambda text: not any(pattern.search(text) for pattern in patterns)
+def _forbidden(text: str, *, forbidden_words: Sequence[str]) -> bool:
+    return not any(re.search(rf"\b{word}\b", text, re.IGNORECASE) for word in forbidden_words)
 
 
 def _letters(chance: Random | None, *, letter: str, let_frequency: float, let_relation: str) -> Follows:
@@ -91,30 +89,24 @@ def _detected(text: str, chance: Random | None) -> str | None:
     return language(text, 0 if chance is None else chance.random())
 
 
-def _capital_words(_: Random | None, *, capital_frequency: float, capital_relation: str) -> Follows:
-    model()
-    return lambda text: compare(capital_relation, sum(map(str.isupper, words(text))), capital_frequency)
+def _capital_words(text: str, *, capital_frequency: float, capital_relation: str) -> bool:
+    return compare(capital_relation, sum(map(str.isupper, words(text))), capital_frequency)
 
 
 # Lengths…
 
 
-def _sentences(_: Random | None, *, num_sentences: float, relation: str) -> Follows:
-    model()
-    return lambda text: compare(relation, len(sentences(text)), num_sentences)
+def _sentences(text: str, *, num_sentences: float, relation: str) -> bool:
+    return compare(relation, len(sentences(text)), num_sentences)
 
 
-def _words(_: Random | None, *, num_words: float, relation: str) -> Follows:
-    return lambda text: compare(relation, len(re.findall(r"\w+", text)), num_words)
+def _words(text: str, *, num_words: float, relation: str) -> bool:
+    return compare(relation, len(re.findall(r"\w+", text)), num_words)
 
 
-def _paragraphs(_: Random | None, *, num_paragraphs: float) -> Follows:
-    def check(text: str) -> bool:
-        parts = re.split(r"\s?\*\*\*\s?", text)
-        filled = [bool(part.strip()) for part in parts]
-        return all(filled[1:-1]) and sum(filled) == num_paragraphs
-
-    return check
+def _paragraphs(text: str, *, num_paragraphs: float) -> bool:
+    filled = [bool(part.strip()) for part in re.split(r"\s?\*\*\*\s?", text)]
+    return all(filled[1:-1]) and sum(filled) == num_paragraphs
 
 
 def _first_word(_: Random | None, *, num_paragraphs: float, nth_paragraph: int, first_word: str) -> Follows:
@@ -142,8 +134,8 @@ def _first_word(_: Random | None, *, num_paragraphs: float, nth_paragraph: int, 
 # Content and format…
 
 
-def _placeholders(_: Random | None, *, num_placeholders: float) -> Follows:
-    return lambda text: sum(map(_brackets, text.split("\n"))) >= num_placeholders
+def _placeholders(text: str, *, num_placeholders: float) -> bool:
+    return sum(map(_brackets, text.split("\n"))) >= num_placeholders
 
 
 def _brackets(line: str) -> int:
@@ -154,58 +146,46 @@ def _brackets(line: str) -> int:
     return count
 
 
-def _postscript(_: Random | None, *, postscript_marker: str) -> Follows:
+def _postscript(text: str, *, postscript_marker: str) -> bool:
     # What the official expressions have around this, `\s*` before and `.*$` after, fits anywhere.
     usual = {"P.P.S": r"p\.\s?p\.\s?s", "P.S.": r"p\.\s?s\."}
     marker = postscript_marker.strip()
-    pattern = re.compile(usual.get(marker, marker.lower()))
-    return lambda text: pattern.search(text.lower()) is not None
+    return re.search(usual.get(marker, marker.lower()), text.lower()) is not None
 
 
-def _bullets(_: Random | None, *, num_bullets: float) -> Follows:
+def _bullets(text: str, *, num_bullets: float) -> bool:
     # Officially `^\s*…`, which takes the lines before that are empty, too, and looks through them for each.
-    stars = re.compile(r"^[^\S\n]*\*[^\*].*$", re.MULTILINE)
-    dashes = re.compile(r"^[^\S\n]*-.*$", re.MULTILINE)
-    return lambda text: len(stars.findall(text)) + len(dashes.findall(text)) == num_bullets
+    stars = re.findall(r"^[^\S\n]*\*[^\*].*$", text, re.MULTILINE)
+    dashes = re.findall(r"^[^\S\n]*-.*$", text, re.MULTILINE)
+    return len(stars) + len(dashes) == num_bullets
 
 
-def _constrained(_: Random | None) -> Follows:
+def _constrained(text: str) -> bool:
     options = ("My answer is yes.", "My answer is no.", "My answer is maybe.")
-    return lambda text: any(option in text for option in options)
+    return any(option in text for option in options)
 
 
-def _highlights(_: Random | None, *, num_highlights: float) -> Follows:
-    def check(text: str) -> bool:
-        single = re.findall(r"\*[^\n\*]*\*", text)
-        double = re.findall(r"\*\*[^\n\*]*\*\*", text)
-        filled = [bool(highlight.strip("*").strip()) for highlight in single]
-        filled += [bool(highlight.removeprefix("**").removesuffix("**").strip()) for highlight in double]
-        return sum(filled) >= num_highlights
-
-    return check
+def _highlights(text: str, *, num_highlights: float) -> bool:
+    single = re.findall(r"\*[^\n\*]*\*", text)
+    double = re.findall(r"\*\*[^\n\*]*\*\*", text)
+    filled = [bool(highlight.strip("*").strip()) for highlight in single]
+    filled += [bool(highlight.removeprefix("**").removesuffix("**").strip()) for highlight in double]
+    return sum(filled) >= num_highlights
 
 
-def _sections(_: Random | None, *, section_spliter: str, num_sections: float) -> Follows:
-    pattern = re.compile(rf"\s?{section_spliter.strip()}\s?\d+\s?")
-    return lambda text: len(pattern.split(text)) - 1 >= num_sections
+def _sections(text: str, *, section_spliter: str, num_sections: float) -> bool:
+    return len(re.split(rf"\s?{section_spliter.strip()}\s?\d+\s?", text)) - 1 >= num_sections
 
 
-def _json(_: Random | None) -> Follows:
-    def check(text: str) -> bool:
-        text = text.strip()
-        for fence in ("```json", "```Json", "```JSON", "```"):
-            text = text.removeprefix(fence)
-        try:
-            json.loads(text.removesuffix("```").strip())
-        except (ValueError, RecursionError):
-            return False
-        return True
-
-    return check
-
-
-def _title(_: Random | None) -> Follows:
-    return lambda text: any(map(_has_title, text.split("\n")))
+def _json(text: str) -> bool:
+    text = text.strip()
+    for fence in ("```json", "```Json", "```JSON", "```"):
+        text = text.removeprefix(fence)
+    try:
+        json.loads(text.removesuffix("```").strip())
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _has_title(line: str) -> bool:
@@ -217,70 +197,53 @@ def _has_title(line: str) -> bool:
 # Combinations, starts and ends…
 
 
-def _two_responses(_: Random | None) -> Follows:
-    def check(text: str) -> bool:
-        parts = [part.strip() for part in text.split("******")]
-        filled = [part for part in parts if part]
-        return all(parts[1:-1]) and len(filled) == 2 and filled[0] != filled[1]  # noqa: PLR2004 (two of them)
-
-    return check
+def _two_responses(text: str) -> bool:
+    parts = [part.strip() for part in text.split("******")]
+    filled = [part for part in parts if part]
+    return all(parts[1:-1]) and len(filled) == 2 and filled[0] != filled[1]  # noqa: PLR2004 (two of them)
 
 
-def _repeat(_: Random | None, *, prompt_to_repeat: str) -> Follows:
-    wanted = prompt_to_repeat.strip().lower()
-    return lambda text: text.strip().lower().startswith(wanted)
+def _repeat(text: str, *, prompt_to_repeat: str) -> bool:
+    return text.strip().lower().startswith(prompt_to_repeat.strip().lower())
 
 
-def _ends(_: Random | None, *, end_phrase: str) -> Follows:
-    wanted = end_phrase.strip().lower()
-    return lambda text: text.strip().strip('"').lower().endswith(wanted)
-
-
-def _quoted(_: Random | None) -> Follows:
-    return lambda text: len(text := text.strip()) > 1 and text[0] == text[-1] == '"'
-
-
-def _no_comma(_: Random | None) -> Follows:
-    return lambda text: "," not in text
+def _ends(text: str, *, end_phrase: str) -> bool:
+    return text.strip().strip('"').lower().endswith(end_phrase.strip().lower())
 
 
 IFEVAL: Final[Mapping[str, Instruction]] = {
-    "keywords:existence": Instruction(_existence, {"keywords": PATTERNS}),
-    "keywords:frequency": Instruction(
-        _frequency, {"keyword": PATTERN, "frequency": COUNT, "relation": RELATION}
-    ),
-    "keywords:forbidden_words": Instruction(_forbidden, {"forbidden_words": PATTERNS}),
+    "keywords:existence": plain(_existence, keywords=PATTERNS),
+    "keywords:frequency": plain(_frequency, keyword=PATTERN, frequency=COUNT, relation=RELATION),
+    "keywords:forbidden_words": plain(_forbidden, forbidden_words=PATTERNS),
     "keywords:letter_frequency": Instruction(
         _letters, {"letter": LETTER, "let_frequency": COUNT, "let_relation": RELATION}, by_chance=True
     ),
     "language:response_language": Instruction(_in_language, {"language": TEXT}, by_chance=True),
-    "length_constraints:number_sentences": Instruction(
-        _sentences, {"num_sentences": COUNT, "relation": RELATION}
+    "length_constraints:number_sentences": plain(
+        _sentences, requires=model, num_sentences=COUNT, relation=RELATION
     ),
-    "length_constraints:number_paragraphs": Instruction(_paragraphs, {"num_paragraphs": COUNT}),
-    "length_constraints:number_words": Instruction(_words, {"num_words": COUNT, "relation": RELATION}),
+    "length_constraints:number_paragraphs": plain(_paragraphs, num_paragraphs=COUNT),
+    "length_constraints:number_words": plain(_words, num_words=COUNT, relation=RELATION),
     "length_constraints:nth_paragraph_first_word": Instruction(
         _first_word, {"num_paragraphs": COUNT, "nth_paragraph": COUNT, "first_word": TEXT}
     ),
-    "detectable_content:number_placeholders": Instruction(_placeholders, {"num_placeholders": COUNT}),
-    "detectable_content:postscript": Instruction(_postscript, {"postscript_marker": PATTERN}),
-    "detectable_format:number_bullet_lists": Instruction(_bullets, {"num_bullets": COUNT}),
-    "detectable_format:constrained_response": Instruction(_constrained),
-    "detectable_format:number_highlighted_sections": Instruction(_highlights, {"num_highlights": COUNT}),
-    "detectable_format:multiple_sections": Instruction(
-        _sections, {"section_spliter": PATTERN, "num_sections": COUNT}
-    ),
-    "detectable_format:json_format": Instruction(_json),
-    "detectable_format:title": Instruction(_title),
-    "combination:two_responses": Instruction(_two_responses),
-    "combination:repeat_prompt": Instruction(_repeat, {"prompt_to_repeat": TEXT}),
-    "startend:end_checker": Instruction(_ends, {"end_phrase": TEXT}),
-    "startend:quotation": Instruction(_quoted),
-    "change_case:capital_word_frequency": Instruction(
-        _capital_words, {"capital_frequency": COUNT, "capital_relation": RELATION}
+    "detectable_content:number_placeholders": plain(_placeholders, num_placeholders=COUNT),
+    "detectable_content:postscript": plain(_postscript, postscript_marker=PATTERN),
+    "detectable_format:number_bullet_lists": plain(_bullets, num_bullets=COUNT),
+    "detectable_format:constrained_response": plain(_constrained),
+    "detectable_format:number_highlighted_sections": plain(_highlights, num_highlights=COUNT),
+    "detectable_format:multiple_sections": plain(_sections, section_spliter=PATTERN, num_sections=COUNT),
+    "detectable_format:json_format": plain(_json),
+    "detectable_format:title": plain(lambda text: any(map(_has_title, text.split("\n")))),
+    "combination:two_responses": plain(_two_responses),
+    "combination:repeat_prompt": plain(_repeat, prompt_to_repeat=TEXT),
+    "startend:end_checker": plain(_ends, end_phrase=TEXT),
+    "startend:quotation": plain(lambda text: len(text := text.strip()) > 1 and text[0] == text[-1] == '"'),
+    "change_case:capital_word_frequency": plain(
+        _capital_words, requires=model, capital_frequency=COUNT, capital_relation=RELATION
     ),
     "change_case:english_capital": Instruction(_capital, by_chance=True),
     "change_case:english_lowercase": Instruction(_lowercase, by_chance=True),
-    "punctuation:no_comma": Instruction(_no_comma),
+    "punctuation:no_comma": plain(lambda text: "," not in text),
 }
 """Every instruction by its id."""

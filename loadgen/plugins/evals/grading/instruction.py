@@ -17,12 +17,7 @@ Follows = Callable[[str], bool]
 
 @dataclass(frozen=True, slots=True)
 class ArgumentKind:
-    """The kind of an argument.
-
-    Attributes:
-        wanted: In words, for messages.
-        fits: Whether a value is one.
-    """
+    """The kind of an argument."""
 
     wanted: str
     fits: Callable[[Any], bool]
@@ -82,13 +77,7 @@ def compare(relation: str, count: int, threshold: float) -> bool:
 def plain(
     check: Callable[..., bool], *, requires: Callable[[], object] | None = None, **arguments: ArgumentKind
 ) -> Instruction:
-    """An instruction without chance.
-
-    Args:
-        check: Takes the text, and the arguments by name.
-        requires: Raises what is wrong where something is missing that it is checked with.
-        arguments: What the instruction takes.
-    """
+    """An instruction without chance."""
 
     def follows(_: Random | None, **values: Any) -> Follows:
         if requires is not None:

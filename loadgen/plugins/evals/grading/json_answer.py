@@ -7,6 +7,8 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, Any, Final
 
+import orjson
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -16,14 +18,10 @@ _MOST_STARTS: Final = 64
 
 
 def json_in(text: str, kind: type) -> Any:
-    """The value of a kind that an answer consists of; None where there is none.
+    """The value of a kind, `dict` or `list`, that an answer consists of; None where there is none.
 
     The whole text; else the last fenced block that is such a value; else what begins at one of the first 64
     lines that begin with a bracket, and has nothing but white space, or the end of a sentence, behind it.
-
-    Args:
-        text: The answer.
-        kind: `dict` or `list`.
     """
     return next((value for value in _values(text) if isinstance(value, kind)), None)
 
@@ -48,3 +46,44 @@ def plain(text: object) -> str:
     text_plain = unicodedata.normalize("NFKC", str(text)).casefold()
     text_plain = text_plain.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
     return " ".join(text_plain.split()).strip(" \"'`").rstrip(".!").strip()
+
+
+def objects_in(text: str) -> list[dict[str, Any]]:
+    """The outermost objects of a text, in order, without those that are not JSON.
+
+    Braces within strings count as well, as in the code of pinchbench and OpenJarvis.
+    """
+    return [value for part in _braced(text) if (value := object_of(part)) is not None]
+
+
+def object_of(text: str) -> dict[str, Any] | None:
+    """The JSON object that a text is; None for any other text."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def object_between_braces(text: str) -> dict[str, Any] | None:
+    """The JSON object from the first brace of a text to the last; None for other text."""
+    try:
+        value = orjson.loads(text[text.find("{") : text.rfind("}") + 1])
+    except orjson.JSONDecodeError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _braced(text: str) -> list[str]:
+    parts: list[str] = []
+    start = depth = 0
+    for place, character in enumerate(text):
+        if character == "{":
+            if depth == 0:
+                start = place
+            depth += 1
+        elif character == "}":
+            depth -= 1
+            if depth == 0:
+                parts.append(text[start : place + 1])
+    return parts

@@ -9,7 +9,20 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from loadgen.plugins.evals.grading.decoded_calls import Calls
+
+Calls = list[dict[str, dict[str, Any]]]
+
+
+class UndecodableError(Exception):
+    """An answer is not in the form of calls; the message says why."""
+
+
+def are_calls(decoded: object) -> bool:
+    """Whether something that was decoded is calls: none at all, `[]`, are calls too."""
+    return type(decoded) is list and all(
+        type(call) is dict and len(call) == 1 and type(next(iter(call.values()))) is dict for call in decoded
+    )
+
 
 _NAMES: Final = ("name", "tool", "tool_name", "function", "function_name")
 _ARGUMENTS: Final = ("arguments", "parameters", "args", "input")

@@ -24,9 +24,6 @@ def language(text: str, seed: float = 0) -> str | None:
     Returns:
         The code (`zh-cn`, `zh-tw` for Chinese), or `unknown` where no language is likely; None where there is
         nothing to tell a language by: no letters.
-
-    Raises:
-        ExtraError: langdetect is not installed.
     """
     from langdetect.lang_detect_exception import LangDetectException
 

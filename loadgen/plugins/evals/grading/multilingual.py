@@ -7,18 +7,18 @@ langdetect tells it, with a seed. Thai is split by PyThaiNLP; Chinese and Japane
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.evals.grading.english import model, sentences
 from loadgen.plugins.evals.grading.ifeval_instructions import IFEVAL
-from loadgen.plugins.evals.grading.instruction import Follows, Instruction, compare
+from loadgen.plugins.evals.grading.instruction import Instruction, compare, plain
 from loadgen.plugins.evals.grading.language import language, languages
 from workloads.errors import ExtraError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from random import Random
+    from collections.abc import Mapping
 
 _BY_CHARACTERS: Final = frozenset({"zh", "zh-cn", "zh-tw", "ja"})
 _THAI: Final = "th"
@@ -28,11 +28,7 @@ _CHARACTER: Final = re.compile(r"[\u4E00-\u9FFF\u3400-\u4DBF\u3040-\u309f\u30a0-
 
 
 def sentence_count(text: str) -> int:
-    """The number of sentences in a text, by the rules of the text's language.
-
-    Raises:
-        ExtraError, SourceError: A package, or its data, is missing.
-    """
+    """The number of sentences in a text, by the rules of the text's language."""
     match language(text):
         case "th":
             return sum(len(_package("pythainlp.tokenize").sent_tokenize(line)) for line in text.splitlines())
@@ -44,11 +40,7 @@ def sentence_count(text: str) -> int:
 
 
 def word_count(text: str) -> int:
-    """The number of words in a text, by the rules of the text's language.
-
-    Raises:
-        ExtraError: A package is missing.
-    """
+    """The number of words in a text, by the rules of the text's language."""
     code = language(text)
     if code == _THAI:
         return len(_package("pythainlp.tokenize").word_tokenize(text))
@@ -80,29 +72,25 @@ def _require() -> None:
     _package("emoji")
 
 
-def _sentences(_: Random | None, *, num_sentences: float, relation: str) -> Follows:
+def _require_sentences() -> None:
     _require()
     model()
-    return lambda text: compare(relation, sentence_count(text), num_sentences)
 
 
-def _words(_: Random | None, *, num_words: float, relation: str) -> Follows:
-    _require()
-    return lambda text: compare(relation, word_count(text), num_words)
-
-
-def _quoted(_: Random | None) -> Follows:
-    return lambda text: len(text := text.strip()) > 1 and text[0] + text[-1] in _QUOTES
-
-
-_OWN: Final[Mapping[str, Callable[..., Follows]]] = {
-    "length_constraints:number_sentences": _sentences,
-    "length_constraints:number_words": _words,
-    "startend:quotation": _quoted,
+_OWN: Final[Mapping[str, Instruction]] = {
+    "length_constraints:number_sentences": plain(
+        lambda text, *, num_sentences, relation: compare(relation, sentence_count(text), num_sentences),
+        requires=_require_sentences,
+    ),
+    "length_constraints:number_words": plain(
+        lambda text, *, num_words, relation: compare(relation, word_count(text), num_words),
+        requires=_require,
+    ),
+    "startend:quotation": plain(lambda text: len(text := text.strip()) > 1 and text[0] + text[-1] in _QUOTES),
 }
 
 MULTILINGUAL: Final[Mapping[str, Instruction]] = {
-    name: Instruction(_OWN.get(name, instruction.follows), instruction.arguments, instruction.by_chance)
+    name: replace(instruction, follows=_OWN.get(name, instruction).follows)
     for name, instruction in IFEVAL.items()
 }
 """Every instruction by its id."""

@@ -11,10 +11,13 @@ from enum import StrEnum
 from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
-from workloads.scorer import Headline
+from workloads.score import Score, pending, unreadable
+from workloads.scorer import Headline, Inquiry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from loadgen.plugins.evals.judging.judge_prompts import Prompt
 
 
 class PairwiseVerdict(StrEnum):
@@ -27,12 +30,7 @@ class PairwiseVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PairwiseComparison:
-    """Both verdicts about an answer and the compared answer.
-
-    Attributes:
-        shown_first: The verdict where the answer stood first.
-        shown_second: The verdict where it stood second.
-    """
+    """Both verdicts about an answer and the compared answer."""
 
     shown_first: PairwiseVerdict
     shown_second: PairwiseVerdict
@@ -98,8 +96,7 @@ WIN_RATE: Final = Headline("win_rate")
 """A tie is half a win. Of preferences on a scale it is their mean (AlpacaEval's win rate)."""
 
 DISCRETE_WIN_RATE: Final = Headline(
-    "discrete_win_rate",
-    "(count(*) FILTER (value > .5) + .5 * count(*) FILTER (value = .5)) / count(*)",
+    "discrete_win_rate", "(count(*) FILTER (value > .5) + .5 * count(*) FILTER (value = .5)) / count(*)"
 )
 """Of preferences on a scale, each counted as a win, a tie or a loss (AlpacaEval's discrete win rate)."""
 
@@ -113,3 +110,52 @@ FIRST_PLACE: Final = Headline("first_place", "avg(metrics['first_place'])")
 """How much of all verdicts went to the answer that stood first: .5 from a judge that is not biased."""
 
 HEADLINES: Final = (WIN_RATE, DISCRETE_WIN_RATE, WIN_RATE_ERROR, ORDER_CONSISTENCY, FIRST_PLACE)
+
+MAX_TOKENS: Final = 2048
+"""What FastChat lets a judge say."""
+
+_ORDERS: Final = ("ab", "ba")
+
+
+def inquiries(
+    prompt: Prompt, texts: Mapping[str, str], ours: Sequence[str], theirs: Sequence[str], key: str = ""
+) -> tuple[Inquiry, Inquiry]:
+    """Both orders of one comparison, our answer first in the first order.
+
+    Args:
+        prompt: Has places for the two answers: `answer_a` and `answer_b`, or those of two turns
+            (`answer_a_1`…).
+        texts: What is at its other places.
+        ours: The answers that are judged, turn by turn.
+        theirs: Those that they are compared with.
+        key: What the keys of the inquiries begin with.
+    """
+
+    def inquiry(order: str, first: Sequence[str], second: Sequence[str]) -> Inquiry:
+        messages = prompt.messages(**texts, **_places("answer_a", first), **_places("answer_b", second))
+        return Inquiry(key + order, messages, MAX_TOKENS, temperature=0.0)
+
+    shown_first, shown_second = _ORDERS
+    return inquiry(shown_first, ours, theirs), inquiry(shown_second, theirs, ours)
+
+
+def compared(judged: Mapping[str, str], key: str = "") -> PairwiseComparison | Score:
+    """The verdict on one comparison; a score without a value if the verdict is unknown."""
+    texts = replies(judged, key)
+    if texts is None:
+        return pending()
+    match [verdict_in(text) for text in texts]:
+        case [PairwiseVerdict() as first, PairwiseVerdict() as second]:
+            return PairwiseComparison(first, second)
+    return unreadable("verdict [[A]], [[B]] or [[C]]", *texts)
+
+
+def replies(judged: Mapping[str, str], key: str = "") -> tuple[str, str] | None:
+    """The judge's replies in both orders, our answer first in the first order; None until both are there."""
+    shown_first, shown_second = (judged.get(key + order) for order in _ORDERS)
+    return None if shown_first is None or shown_second is None else (shown_first, shown_second)
+
+
+def _places(name: str, answers: Sequence[str]) -> dict[str, str]:
+    numbered = {f"{name}_{number}": answer for number, answer in enumerate(answers, start=1)}
+    return {name: answers[0], **numbered}

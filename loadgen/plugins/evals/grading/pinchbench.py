@@ -9,7 +9,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.plugins.evals.grading.braces import objects_in
+from loadgen.plugins.evals.grading.json_answer import object_of, objects_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,11 +31,7 @@ print("\\n" + {mark!r} + json.dumps(numbers))
 
 
 def transcript_of(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """A conversation in OpenClaw's format, without a system prompt: parts are objects, calls are `toolCall`.
-
-    Args:
-        messages: In OpenAI's format.
-    """
+    """A conversation in OpenClaw's format, without a system prompt: parts are objects, calls `toolCall`."""
     return [
         {"type": "message", "message": message}
         for message in map(_message, messages)
@@ -79,13 +75,7 @@ def summary(transcript: Sequence[Mapping[str, Any]]) -> str:
 
 
 def check_program(code: str, transcript: Sequence[Mapping[str, Any]], folder: str) -> str:
-    """A Python program that runs a task's checks and prints the numbers.
-
-    Args:
-        code: Python that defines `grade(transcript, workspace_path)`.
-        transcript: See `transcript_of`.
-        folder: Where the agent worked.
-    """
+    """A Python program that runs a task's checks and prints the numbers."""
     return _PROGRAM.format(code=code, transcript=json.dumps(transcript), folder=folder, mark=_MARK)
 
 
@@ -109,19 +99,12 @@ def total_in(reply: str) -> float | None:
     block = _JSON_BLOCK.search(text)
     objects = objects_in(text)
     marked = [value for value in objects if "scores" in value]
-    for value in (*(_whole(block[1]) if block else ()), *marked[::-1], *objects[::-1]):
+    whole = object_of(block[1]) if block else None
+    for value in (*([] if whole is None else [whole]), *marked[::-1], *objects[::-1]):
         return _total(value)
     prose = _PROSE.search(text)
     # 1.0 is the most that the pattern allows, with any number of zeros.
     return float(prose[1]) if prose else None
-
-
-def _whole(block: str) -> list[dict[str, Any]]:
-    try:
-        value = json.loads(block)
-    except (ValueError, RecursionError):
-        return []
-    return [value] if isinstance(value, dict) else []
 
 
 def _total(value: Mapping[str, Any]) -> float | None:

@@ -57,10 +57,6 @@ def choice(text: str, options: int) -> str | None:
     3. the answer begins with a letter and a mark: `B) Paris`, `B. Paris`
     4. one letter alone is in the answer, however often, and no other does. `A` and `I` are words where
        another word follows.
-
-    Args:
-        text: The answer.
-        options: How many there are, from 2 to 26: the letters begin with A.
     """
     letters = string.ascii_uppercase[:options]
     return next((letter for rule in _CASCADE if (letter := rule(text, letters)) is not None), None)

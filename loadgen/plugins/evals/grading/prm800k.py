@@ -14,9 +14,9 @@ import logging
 import re
 import warnings
 from importlib import import_module
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from loadgen.plugins.evals.grading.mathd import normalized
 from workloads.errors import ExtraError
 
 if TYPE_CHECKING:
@@ -91,13 +91,6 @@ def equal(answer: str, truth: str) -> bool:
     """Whether an answer is the right one.
 
     It may take long: see `loadgen.plugins.evals.grading.time_limit`.
-
-    Args:
-        answer: The answer.
-        truth: The right one.
-
-    Raises:
-        ExtraError: A package is not installed.
     """
     require()
     if normalized(truth) == normalized(answer):
@@ -203,3 +196,113 @@ def _may_be_computed(expression: str) -> bool:
     letters = expression.replace("sqrt", "").replace("frac", "")
     unknown = {letter for letter in letters if letter.isalpha()}
     return len(unknown) <= _MOST_UNKNOWN
+
+
+# The normalization before texts are compared, `grading/math_normalize.py`, after `math_equivalence.py` of
+# hendrycks/math; and the last box, `last_boxed_only_string` and `remove_boxed` of hendrycks/math at 985bdc16.
+
+_REPLACED: Final = (
+    ("\n", ""),
+    ("\\!", ""),
+    ("\\\\", "\\"),
+    ("tfrac", "frac"),
+    ("dfrac", "frac"),
+    ("\\left", ""),
+    ("\\right", ""),
+    ("^{\\circ}", ""),
+    ("^\\circ", ""),
+    ("\\$", ""),
+)
+_LONGEST_NAME: Final = 2
+
+
+class _OddError(Exception):
+    """An answer that fails in the official code, which then keeps the answer unchanged."""
+
+
+def normalized(answer: str) -> str:
+    """An answer in the form for comparison."""
+    answer = answer.strip()
+    if match := _TEXT.search(answer):
+        answer = match["text"].strip()
+    try:
+        return _stripped(answer)
+    except _OddError:
+        return answer
+
+
+def _stripped(text: str) -> str:
+    for old, new in _REPLACED:
+        text = text.replace(old, new)
+    text = _without_unit(text)
+    for _ in range(2):  # the official code does it twice, and what is left may be one again
+        text = text.replace("\\%", "")
+    text = text.replace(" .", " 0.").replace("{.", "{0.")
+    if text.startswith("."):
+        text = f"0{text}"
+    name, equals, value = text.partition("=")
+    if equals and "=" not in value and len(name) <= _LONGEST_NAME:
+        text = value
+    text = _fractions(_roots(text).replace(" ", ""))
+    return _slash("\\frac{1}{2}" if text == "0.5" else text)
+
+
+def _without_unit(text: str) -> str:
+    before, *after = text.split("\\text{ ")
+    if len(after) > 1:
+        raise _OddError
+    return before
+
+
+def _roots(text: str) -> str:
+    r"""`\sqrt3` as `\sqrt{3}`."""
+    before, *after = text.split("\\sqrt")
+    if "" in after:
+        raise _OddError
+    braced = (part if part[0] == "{" else f"{{{part[0]}}}{part[1:]}" for part in after)
+    return "\\sqrt".join(chain([before], braced))
+
+
+def _fractions(text: str) -> str:
+    r"""`\frac12` and `\frac1{2}` as `\frac{1}{2}`."""
+    made, *after = text.split("\\frac")
+    for part in after:
+        if not part:
+            raise _OddError
+        if part[0] == "{":
+            made += f"\\frac{part}"
+        elif len(part) == 1:
+            return text
+        else:
+            below = part[1:] if part[1] == "{" else f"{{{part[1]}}}{part[2:]}"
+            made += f"\\frac{{{part[0]}}}{below}"
+    return made
+
+
+def _slash(text: str) -> str:
+    r"""`1/2` of whole numbers as `\frac{1}{2}`."""
+    above, _, below = text.partition("/")
+    try:
+        a, b = int(above), int(below)
+    except ValueError:
+        return text
+    return f"\\frac{{{a}}}{{{b}}}" if text == f"{a}/{b}" else text
+
+
+# The boxed answer…
+
+_BOX: Final = "\\boxed{"
+_BRACE: Final = re.compile("[{}]")
+
+
+def last_boxed(text: str) -> str | None:
+    r"""The content of the last `\boxed{…}`; None without a complete one."""
+    start = text.rfind("\\boxed")
+    if start < 0 or not text.startswith(_BOX, start):
+        return None
+    depth = 0
+    for brace in _BRACE.finditer(text, start):
+        depth += 1 if brace[0] == "{" else -1
+        if depth == 0:
+            return text[start + len(_BOX) : brace.start()]
+    return None

@@ -46,14 +46,7 @@ _Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class PunktModel:
-    """The trained parameters for a language; words are in lower case.
-
-    Attributes:
-        abbreviations: Without their last full stop.
-        collocations: Pairs of words that no sentence ends between.
-        starters: Words that often begin a sentence.
-        spellings: How words were seen written.
-    """
+    """The trained parameters of a language: words in lower case, abbreviations without the last stop."""
 
     abbreviations: frozenset[str]
     collocations: frozenset[tuple[str, ...]]
@@ -72,11 +65,7 @@ class _PunktWord:
 
 
 def read(folder: Path) -> PunktModel:
-    """Read a model in NLTK's format: the folder of a language in `punkt_tab`.
-
-    Raises:
-        OSError: A file of it is missing.
-    """
+    """Read a model in NLTK's format: the folder of a language in `punkt_tab`."""
 
     def lines(name: str) -> list[str]:
         return (folder / name).read_text(encoding="utf-8").removesuffix("\n").split("\n")

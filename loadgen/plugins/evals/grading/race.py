@@ -22,12 +22,7 @@ _FENCED: Final = re.compile(r"```json\s*([\s\S]*?)\s*```")
 
 @dataclass(frozen=True, slots=True)
 class RaceScore:
-    """How a report compares with the reference; 0.5 is as good.
-
-    Attributes:
-        overall: The report's marks as a share of those of both, from 0 to 1.
-        dimensions: The same of each dimension.
-    """
+    """How a report compares with the reference; 0.5 is as good."""
 
     overall: float
     dimensions: Mapping[str, float]

@@ -18,12 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """The prompts of a judge.
-
-    Attributes:
-        user: The user's message; `{question}` and its like are filled in.
-        system: The system message; None for none.
-    """
+    """The prompts of a judge."""
 
     user: str
     system: str | None = None
@@ -36,15 +31,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class JudgePrompts:
-    """The prompts of one judge.
-
-    Attributes:
-        name: What they are called.
-        version: Of their words.
-        judge: The model that the published figures were judged by; empty for prompts of this project.
-        source: Where the prompts are from.
-        prompts: By name.
-    """
+    """The prompts of one judge."""
 
     name: str
     version: int

@@ -15,12 +15,12 @@ from workloads.errors import ColumnError
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, unparsed
-from workloads.scorer import Reference, Scorer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from workloads.answer import Answer
+    from workloads.scorer import Reference
     from workloads.sources import FileRow
     from workloads.workload import Inputs
 
@@ -76,14 +76,4 @@ def grade(reference: Reference, answer: Answer) -> Score:
         return unparsed("no whole number")
 
 
-WORKLOAD: Final = benchmark(
-    "aime",
-    questions,
-    Scorer(
-        "official",
-        1,
-        grade,
-        "openai/gpt-oss at 7b583341, gpt_oss/evals/aime_eval.py",
-        note="gpt-oss asks each problem four times: --repeats 4.",
-    ),
-)
+WORKLOAD: Final = benchmark("aime", questions, official=grade)

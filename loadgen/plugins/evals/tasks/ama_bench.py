@@ -8,19 +8,18 @@ and 30 % from the tail, by the model's own tokenizer: options `tokenizer` and `m
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.plugins.evals.grading.one_word import last_yes_or_no
-from loadgen.plugins.evals.grading.token_f1 import token_f1
 from loadgen.plugins.evals.judging.judge_prompts import judge_prompts
 from loadgen.plugins.evals.tasks import baseline
-from loadgen.plugins.evals.tasks.benchmarks import benchmark
+from loadgen.plugins.evals.tasks.benchmarks import ScoreRule, benchmark
 from workloads.cells import tag
 from workloads.errors import ColumnError, TaskError
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, pending, with_replies
-from workloads.scorer import Headline, Inquiry, Reference, Scorer
+from workloads.scorer import Headline, Inquiry, Reference
 from workloads.tokenizer import tokenizer
 
 if TYPE_CHECKING:
@@ -60,6 +59,8 @@ _CHOICES: Final = (
     "Answer[{number}]: [(A)/(B)/(C)/(D) or combination such as (A)(B)]",
 )
 _MARKER: Final = "##Answer:"
+_THINKING: Final = re.compile(r"<think>.*?</think>", re.DOTALL | re.IGNORECASE)
+_YES_OR_NO: Final = re.compile(r"\b(yes|no)\b")
 
 
 def questions(inputs: Inputs) -> Iterator[Question]:
@@ -116,12 +117,7 @@ def _suffix(words: tuple[str, str, str], asked: Sequence[str]) -> str:
 
 
 def _cutting(name: str, limit: int) -> Callable[[str, str], str]:
-    """A function that joins a context and questions, and cuts the context to a number of tokens.
-
-    Raises:
-        TaskError: The number is not one.
-        SourceError: The tokenizer does not exist.
-    """
+    """A function that joins a context and questions, and cuts the context to a number of tokens."""
     if limit < 1:
         raise TaskError(f"ama_bench:max_len={limit}: must be a number of tokens, from 1 on")
     if not name:
@@ -155,6 +151,12 @@ def _answer(response: str, number: int) -> str:
     return marked.split(_MARKER)[1].strip().split("\n")[0].strip()
 
 
+def last_yes_or_no(reply: str) -> bool | None:
+    """Whether the last `yes` or `no` behind a model's thinking is a `yes`; None where there is neither."""
+    answers = _YES_OR_NO.findall(_THINKING.sub("", reply).strip().lower())
+    return answers[-1] == "yes" if answers else None
+
+
 def ask(reference: Reference, answer: Answer) -> Sequence[Inquiry]:
     """An inquiry for each answer: whether the answer is correct."""
     context = (("Task Type", "task_type"), ("Episode ID", "episode"), ("Task Context", "task"))
@@ -176,6 +178,20 @@ def ask(reference: Reference, answer: Answer) -> Sequence[Inquiry]:
             zip(pairs, answers_in(answer.text, len(pairs)), strict=True), 1
         )
     ]
+
+
+def token_f1(predicted: str, golden: str) -> float:
+    """F1 from 0 to 1; 1 where both have no words: case, punctuation and articles do not count."""
+    first, second = _words(predicted), _words(golden)
+    if not first or not second:
+        return float(not first and not second)
+    shared = sum((Counter(first) & Counter(second)).values())
+    return 2 * shared / (len(first) + len(second))
+
+
+def _words(text: str) -> list[str]:
+    plain = re.sub(r"[^\w\s]", " ", text.lower())
+    return re.sub(r"\b(a|an|the)\b", " ", plain).split()
 
 
 def grade(reference: Reference, answer: Answer) -> Score:
@@ -214,11 +230,9 @@ def _over(figure: str, asked: str = "metrics['asked']") -> str:
 WORKLOAD: Final = benchmark(
     "ama_bench",
     questions,
-    Scorer(
-        "official",
-        1,
+    baseline.ama_bench(answers_in),
+    official=ScoreRule(
         grade,
-        "AMA-Bench/AMA-Bench@fdb82723: src/evaluate.py, utils/evaluation_metrics.py",
         headlines=(
             Headline("avg_score", _over("metrics['total']")),
             Headline("accuracy", _over("metrics['correct']")),
@@ -226,7 +240,5 @@ WORKLOAD: Final = benchmark(
         ),
         ask=ask,
         judge=_PROMPTS.label,
-        note="figures are over questions, several of which are asked at once",
     ),
-    baseline.ama_bench(answers_in),
 )

@@ -1,4 +1,4 @@
-"""The scorers `baseline`: OpenJarvis' scoring of benchmarks, where it deviates from the official definition.
+"""The scorers `baseline`: OpenJarvis' scoring of benchmarks where the official definition is another.
 
 open-jarvis/OpenJarvis at 620f20cc, `src/openjarvis/evals/scorers`, with its prompts. They are for comparison
 with its figures alone. A reply that cannot be parsed counts as wrong there.
@@ -6,13 +6,12 @@ with its figures alone. A reply that cannot be parsed counts as wrong there.
 
 from __future__ import annotations
 
-import json
 import re
 import string
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.plugins.evals.grading.braces import objects_in
+from loadgen.plugins.evals.grading.json_answer import object_of, objects_in
 from loadgen.plugins.evals.grading.race import DIMENSIONS
 from loadgen.plugins.evals.headlines import metric_shares
 from loadgen.plugins.evals.judging.judge_prompts import judge_prompts
@@ -76,14 +75,7 @@ def _verdict(
     shortcut: Callable[[str, str], bool] = lambda _predicted, _answer: False,
     max_tokens: int = _MOST_TOKENS,
 ) -> tuple[Callable[[Reference, Answer], Sequence[Inquiry]], Callable[[Reference, Answer], Score]]:
-    """The inquiry for one verdict of a judge, and the parsing of the reply.
-
-    Args:
-        prompt: The name of the prompt.
-        read: The verdict in a reply; None where there is none.
-        shortcut: Whether an answer is right without a judge.
-        max_tokens: Of the reply.
-    """
+    """The inquiry for one verdict of a judge, and the parsing of the reply."""
 
     def is_settled(reference: Reference, answer: Answer) -> bool:
         return not answer.text.strip() or shortcut(answer.text, reference["answer"])
@@ -172,11 +164,7 @@ def paperarena() -> Scorer:
 
 
 def ama_bench(answers_in: Callable[[str, int], list[str]]) -> Scorer:
-    """Right by the judge's yes, else by an F1 of a half; the mean over the questions of a trajectory.
-
-    Args:
-        answers_in: The answers to a number of questions in one text.
-    """
+    """Right by the judge's yes, else by an F1 of a half; the mean over the questions of a trajectory."""
 
     def ask(reference: Reference, answer: Answer) -> Sequence[Inquiry]:
         predicted = answers_in(answer.text, len(reference["pairs"]))
@@ -315,7 +303,9 @@ def marks_in(reply: str) -> dict[str, float]:
     """The marks of a reply: a block of JSON, else the last object with `scores`, else names and numbers."""
     objects = objects_in(reply)
     marked = [value for value in objects if "scores" in value]
-    for value in (*_whole(_JSON_BLOCK.search(reply)), *marked[::-1], *objects[:1]):
+    block = _JSON_BLOCK.search(reply)
+    whole = object_of(block[1]) if block else None
+    for value in (*([] if whole is None else [whole]), *marked[::-1], *objects[:1]):
         scores = value.get("scores")
         marks = scores if isinstance(scores, dict) else {}
         return {name: float(marks[name]) for name in DIMENSIONS if isinstance(marks.get(name), int | float)}
@@ -323,15 +313,6 @@ def marks_in(reply: str) -> dict[str, float]:
     named = {name: re.search(pattern, reply, re.IGNORECASE) for name, pattern in patterns.items()}
     numbers = {name: _number(match[1]) for name, match in named.items() if match}
     return {name: number for name, number in numbers.items() if number is not None and number <= _BEST_MARK}
-
-
-def _whole(block: re.Match[str] | None) -> list[dict[str, Any]]:
-    """The object in a fenced block, if the block is one."""
-    try:
-        value = json.loads(block[1]) if block else None
-    except (ValueError, RecursionError):
-        return []
-    return [value] if isinstance(value, dict) else []
 
 
 def _number(text: str) -> float | None:

@@ -11,14 +11,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from loadgen.plugins.evals.grading.bfcl import first_version, official
-from loadgen.plugins.evals.grading.bfcl.grammar import parser
+from loadgen.plugins.evals.grading.bfcl.source_calls import parser
 from loadgen.plugins.evals.headlines import score_of
-from loadgen.plugins.evals.tasks.benchmarks import benchmark
+from loadgen.plugins.evals.tasks.benchmarks import ScoreRule, benchmark
 from loadgen.plugins.evals.tasks.bfcl_functions import as_tools, signature, system_prompt, with_hints
 from workloads.errors import ColumnError, TaskError, did_you_mean
 from workloads.question import Question
 from workloads.sample import Sample, last_text
-from workloads.scorer import Headline, Scorer
+from workloads.scorer import Headline
 from workloads.workload import Inputs, Source
 
 if TYPE_CHECKING:
@@ -37,14 +37,7 @@ FILES: Final = "BFCL_v4_"
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """A part of the benchmark.
-
-    Attributes:
-        rows: How many questions it has.
-        group: `non_live`, or `live` for those that users have contributed.
-        language: In which the functions are.
-        answered: Whether calls are compared; else only whether there is one.
-    """
+    """A part of the benchmark; one without answers is only about whether there is a call."""
 
     rows: int
     group: str
@@ -71,13 +64,7 @@ _MODES: Final = ("fc", "prompt", "auto")
 
 
 def questions(inputs: Inputs) -> Iterator[Question]:
-    """The questions of the chosen categories, in the given order.
-
-    Raises:
-        TaskError: The category or the mode does not exist.
-        ExtraError: Judging what is asked takes a grammar that is not installed.
-        ColumnError: A row is not as the benchmark has it.
-    """
+    """The questions of the chosen categories, in the given order."""
     mode, index = inputs.options["mode"], 0
     if mode not in _MODES:
         raise TaskError(f"bfcl: mode={mode}: must be one of {', '.join(_MODES)}{did_you_mean(mode, _MODES)}")
@@ -93,11 +80,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
 
 
 def chosen(text: str) -> Sequence[str]:
-    """Parse the option `category`: names of categories or of groups, with `+` between.
-
-    Raises:
-        TaskError: The category does not exist.
-    """
+    """Parse the option `category`: names of categories or of groups, with `+` between."""
     groups = {
         "all": set(CATEGORIES),
         "non_live": {name for name, category in CATEGORIES.items() if category.group == "non_live"},
@@ -122,11 +105,7 @@ def answers_of(category: str) -> str:
 
 
 def as_many(rows: Sequence[FileRow], answers: Sequence[Any]) -> Sequence[Any]:
-    """The answers, where there are as many as questions.
-
-    Raises:
-        ColumnError: Their numbers differ.
-    """
+    """The answers, where there are as many as questions."""
     if len(rows) != len(answers):
         raise ColumnError(
             f"{answers[0].place.partition(',')[0]}: {len(answers)} answers to {len(rows)} questions; "
@@ -184,11 +163,7 @@ def _functions(row: FileRow) -> list[Mapping[str, Any]]:
 
 
 def _expected(row: FileRow, answer: FileRow, functions: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """The calls that are right.
-
-    Raises:
-        ColumnError: They belong to another question, or to none of its functions.
-    """
+    """The calls that are right."""
     if answer["id"] != row["id"]:
         raise ColumnError(f"{answer.place}: the answer to {answer['id']!r}, where {row['id']!r} should be")
     names = {function["name"] for function in functions}
@@ -201,14 +176,7 @@ def _expected(row: FileRow, answer: FileRow, functions: Sequence[Mapping[str, An
 
 
 def published(file: str, columns: tuple[str, ...], folder: str = "", rows: int | None = None) -> Source:
-    """A file of the benchmark, in the repository's layout or in a flat folder.
-
-    Args:
-        file: Its name.
-        columns: Of its rows.
-        folder: The folder of the repository's data that it is in.
-        rows: How many it has.
-    """
+    """A file of the benchmark, in the repository's layout or in a flat folder."""
     flat = f"{folder}__{file}*" if folder else f"{file}*"
     inside = f"{folder}/{file}*" if folder else f"{file}*"
     return Source(
@@ -241,10 +209,7 @@ HEADLINES: Final = (
         f"CASE WHEN count(DISTINCT tags['category']) FILTER ({_LIVE}) = 4 "
         f"THEN avg(value) FILTER ({_LIVE}) END",
     ),
-    Headline(
-        "hallucination",
-        f"({_share('irrelevance')} + {_share('live_irrelevance')}) / 2",
-    ),
+    Headline("hallucination", f"({_share('irrelevance')} + {_share('live_irrelevance')}) / 2"),
     Headline("relevance", _share("live_relevance")),
 )
 """The last four are columns of the leaderboard, where all of their categories were asked. Its overall score
@@ -255,24 +220,6 @@ _QUESTIONS: Final = {name: _source(name) for name in CATEGORIES}
 WORKLOAD: Final = benchmark(
     "bfcl",
     questions,
-    Scorer(
-        "official",
-        1,
-        official.grade,
-        f"ShishirPatil/gorilla@{COMMIT[:8]} (bfcl-eval 2026.3.23): eval_checker/ast_eval/ast_checker.py",
-        headlines=HEADLINES,
-        note="`accuracy` is over all questions that were asked, and no figure of the leaderboard's.",
-        require=official.require,
-    ),
-    Scorer(
-        "v1",
-        1,
-        first_version.grade,
-        "ShishirPatil/gorilla@9df5c346: berkeley-function-call-leaderboard/eval_checker/checker.py",
-        headlines=HEADLINES,
-        note="The rule of version 1, of the summer of 2024: a text must be a list of calls as it is.",
-        require=official.require,
-    ),
     source=Source(
         files=(f"{FILES}*.json*", f"bfcl_v4/{FILES}*.json*"),
         columns=("id", "question", "function"),
@@ -288,4 +235,6 @@ WORKLOAD: Final = benchmark(
             if category.answered
         },
     },
+    official=ScoreRule(official.grade, headlines=HEADLINES, require=official.require),
+    v1=ScoreRule(first_version.grade, headlines=HEADLINES, require=official.require),
 )

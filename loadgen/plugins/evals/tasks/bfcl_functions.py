@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from loadgen.plugins.evals.prompts import prompt
+
 Function = Mapping[str, Any]
 """`name`, `description` and `parameters`, a JSON schema with the types of the function's language."""
 
@@ -13,25 +15,7 @@ _SYNTAX: Final = {"python": "Python 3", "java": "Java 8 SDK", "javascript": "Jav
 _NAMES: Final = {"java": "Java", "javascript": "JavaScript"}
 _ELEMENTS: Final = {"java": frozenset({"Array", "ArrayList"}), "javascript": frozenset({"array"})}
 
-_PROMPT: Final = """\
-You are an expert in composing functions.\
-You are given a question and a set of possible functions. Based on the question, you will need to make one \
-or more function/tool calls to achieve the purpose. If none of the functions can be used, point it out. If \
-the given question lacks the parameters required by the function, also point it out.
-
-You should only return the function calls in your response.
-
-If you decide to invoke any of the function(s), you MUST put it in the format of \
-[func_name1(params_name1=params_value1, params_name2=params_value2...), func_name2(params)].  You SHOULD NOT \
-include any other text in the response.
-
-At each turn, you should try your best to complete the tasks requested by the user within the current turn. \
-Continue to output functions to call until you have fulfilled the user's request to the best of your \
-ability. Once you have no more functions to call, the system will consider the current turn complete and \
-proceed to the next turn or task.
-
-Here is a list of functions in json format that you can invoke.
-"""
+_PROMPT: Final = prompt("bfcl", "prompt")
 
 _OPENAI_TYPES: Final = {
     "integer": "integer",

@@ -13,8 +13,8 @@ from loadgen.plugins.agents.episode import EpisodeResult
 from loadgen.plugins.evals.environments.bfcl.services import MODULES, ServiceCall, Services, service_class
 from loadgen.plugins.evals.grading.bfcl.multi_turn import fault_of
 from loadgen.plugins.evals.headlines import by_tag
-from loadgen.plugins.evals.tasks.benchmarks import benchmark
-from loadgen.plugins.evals.tasks.bfcl import COMMIT, FILES, as_many, published
+from loadgen.plugins.evals.tasks.benchmarks import ScoreRule, benchmark
+from loadgen.plugins.evals.tasks.bfcl import FILES, as_many, published
 from loadgen.plugins.evals.tasks.bfcl_functions import as_tools, with_hints
 from workloads.cells import texts
 from workloads.episode_program import EpisodeProgram, EpisodeSample
@@ -22,7 +22,7 @@ from workloads.errors import ColumnError, TaskError, did_you_mean
 from workloads.question import Question
 from workloads.sample import last_text
 from workloads.score import Score, graded, unparsed
-from workloads.scorer import Headline, Reference, Scorer
+from workloads.scorer import Headline, Reference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -40,13 +40,7 @@ _MORE_FUNCTIONS: Final = "I have updated some more functions you can choose from
 
 
 def questions(inputs: Inputs) -> Iterator[Question]:
-    """One episode a row.
-
-    Raises:
-        TaskError: The category does not exist.
-        ColumnError: A row is not as the benchmark has it.
-        ExtraError: The services are not installed.
-    """
+    """One episode a row."""
     index = 0
     documented = {name: [row.value for row in inputs.more(_functions_of(name))] for name in MODULES}
     for category in _chosen(inputs.options["category"]):
@@ -189,17 +183,6 @@ _QUESTIONS: Final = {
 WORKLOAD: Final = benchmark(
     "bfcl_multi_turn",
     questions,
-    Scorer(
-        "official",
-        1,
-        grade,
-        f"ShishirPatil/gorilla@{COMMIT[:8]} (bfcl-eval 2026.3.23): multi_turn_eval/multi_turn_checker.py",
-        headlines=(
-            Headline("accuracy"),
-            *by_tag("category", CATEGORIES),
-        ),
-        require=_require,
-    ),
     source=replace(
         _QUESTIONS["base"],
         files=(f"{FILES}multi_turn_*.json*", f"bfcl_v4/{FILES}multi_turn_*.json*"),
@@ -213,4 +196,12 @@ WORKLOAD: Final = benchmark(
             for name, module in MODULES.items()
         },
     },
+    official=ScoreRule(
+        grade,
+        headlines=(
+            Headline("accuracy"),
+            *by_tag("category", CATEGORIES),
+        ),
+        require=_require,
+    ),
 )

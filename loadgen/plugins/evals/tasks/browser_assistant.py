@@ -12,30 +12,23 @@ from typing import TYPE_CHECKING, Any, Final
 from loadgen.plugins.agents.tool_loop import Tool, tool_loop
 from loadgen.plugins.evals.grading.json_answer import plain
 from loadgen.plugins.evals.headlines import metric_shares
+from loadgen.plugins.evals.prompts import prompt
 from loadgen.plugins.evals.tasks.benchmarks import benchmark
-from loadgen.plugins.evals.tasks.criteria import judged
-from loadgen.plugins.evals.tasks.difficulty import BY_DIFFICULTY, difficulty
+from loadgen.plugins.evals.tasks.use_cases import difficulty, graded_parts, judged, official
 from workloads.episode_program import EpisodeProgram, EpisodeSample
 from workloads.question import Question
-from workloads.score import Score, graded, unparsed
-from workloads.scorer import Headline, Reference, Scorer
+from workloads.score import Score, unparsed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from loadgen.plugins.agents.episode import Ask, EpisodeResult
     from workloads.answer import Answer
+    from workloads.scorer import Reference
     from workloads.workload import Inputs
 
-TODAY: Final = "2026-03-02"
 
-_SYSTEM: Final = f"""\
-Today is {TODAY}. Answer the question from web pages: find them with `search`, and read them with `open_page`.
-Check what you find: pages can be out of date, be about something else, or claim what others disprove.
-
-Explain the answer in one to four sentences. Then end with these two lines:
-Answer: a few words or a number, no sentence
-Sources: the URLs of the pages that the answer rests on, separated by commas, and no others"""
+_SYSTEM: Final = prompt("browser_assistant", "system")
 
 _HITS: Final = 5
 _SNIPPET: Final = 80
@@ -101,11 +94,7 @@ def results_of(pages: Sequence[Mapping[str, str]], query: str) -> str:
 
 
 def opened(pages: Sequence[Mapping[str, str]], url: str) -> str:
-    """The text of a page.
-
-    Raises:
-        LookupError: No page has this URL.
-    """
+    """The text of a page."""
     for page in pages:
         if page["url"] == url.strip().rstrip("/"):
             return page_text(page)
@@ -140,10 +129,7 @@ def grade(reference: Reference, answer: Answer) -> Score:
         "sources_right": f"cites {', '.join(sorted(cited)) or 'nothing'}",
         "read": "cites a page that was not opened",
     }
-    wrong = "; ".join(reasons[name] for name, is_right in right.items() if not is_right)
-    return graded(
-        not wrong, reply_answer, wrong, **{name: float(is_right) for name, is_right in right.items()}
-    )
+    return graded_parts(right, reasons, reply_answer)
 
 
 def _opened_in(answer: Answer) -> set[str]:
@@ -156,16 +142,10 @@ def _opened_in(answer: Answer) -> set[str]:
 WORKLOAD: Final = benchmark(
     "browser_assistant",
     questions,
-    Scorer(
-        "official",
-        1,
+    official(
         grade,
-        "this project: an accepted answer, and exactly the pages that it rests on, all of them opened",
-        headlines=(
-            Headline("accuracy"),
-            *metric_shares(*_FIGURES),
-            *BY_DIFFICULTY,
-        ),
+        "an accepted answer, and exactly the pages that it rests on, all of them opened",
+        *metric_shares(*_FIGURES),
     ),
     judged(grade),
 )

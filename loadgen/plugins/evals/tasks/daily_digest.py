@@ -6,30 +6,24 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from loadgen.plugins.evals.headlines import metric_shares
+from loadgen.plugins.evals.prompts import prompt
 from loadgen.plugins.evals.tasks.benchmarks import benchmark
-from loadgen.plugins.evals.tasks.difficulty import BY_DIFFICULTY, difficulty
+from loadgen.plugins.evals.tasks.use_cases import difficulty, official
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded
-from workloads.scorer import Headline, Reference, Scorer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from workloads.answer import Answer
+    from workloads.scorer import Reference
     from workloads.workload import Inputs
 
 MOST_WORDS: Final = 12
 NOTHING: Final = "nothing today"
 
-_SYSTEM: Final = f"""\
-Write today's digest from the list of items. It contains
-- tasks that are open and due today or earlier,
-- meetings that are open and take place today,
-and nothing else. Sort the lines by time, the earliest first. Write one line per item, with at most
-{MOST_WORDS} words after the id, like
-[X1] a few words
-and no other text. If nothing belongs in the digest, write: Nothing today"""
+_SYSTEM: Final = prompt("daily_digest", "system")
 
 _LINE: Final = re.compile(r"\s*(?:[-*•]|\d+[.)])?\s*\[(\w+)\]\s*(.*)")
 
@@ -63,7 +57,7 @@ def grade(reference: Reference, answer: Answer) -> Score:
         *(["another order"] if sorted(ids) == sorted(expected) != [] and ids != expected else []),
         *(
             [f"ids that are not in the list: {', '.join(invented)}"]
-            if (invented := _unknown(reference, ids))
+            if (invented := [name for name in ids if name not in reference["known"]])
             else []
         ),
         *([] if short else [f"a line without words, or with more than {MOST_WORDS}"]),
@@ -77,22 +71,13 @@ def grade(reference: Reference, answer: Answer) -> Score:
     return graded(not wrong, " ".join(ids), "; ".join(wrong), **figures)
 
 
-def _unknown(reference: Reference, ids: list[str]) -> list[str]:
-    return [item_id for item_id in ids if item_id not in reference["known"]]
-
-
 WORKLOAD: Final = benchmark(
     "daily_digest",
     questions,
-    Scorer(
-        "official",
-        2,
+    official(
         grade,
-        "this project: exactly the lines that belong there, in order, within the limit",
-        headlines=(
-            Headline("accuracy"),
-            *metric_shares("selection_f1", "in_order"),
-            *BY_DIFFICULTY,
-        ),
+        "exactly the lines that belong there, in order, within the limit",
+        *metric_shares("selection_f1", "in_order"),
+        version=2,
     ),
 )

@@ -14,16 +14,16 @@ from loadgen.plugins.evals.grading.race import DIMENSIONS, marks_in, race
 from loadgen.plugins.evals.headlines import metric_means
 from loadgen.plugins.evals.judging.judge_prompts import judge_prompts
 from loadgen.plugins.evals.tasks import baseline
-from loadgen.plugins.evals.tasks.benchmarks import benchmark
+from loadgen.plugins.evals.tasks.benchmarks import ScoreRule, benchmark
 from workloads.cells import tag, text
 from workloads.errors import ColumnError
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, pending, unreadable
-from workloads.scorer import Headline, Inquiry, Reference, Scorer
+from workloads.scorer import Headline, Inquiry, Reference
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from workloads.answer import Answer
     from workloads.sources import FileRow
@@ -101,28 +101,21 @@ def grade(reference: Reference, answer: Answer) -> Score:
     if marks is None:
         return unreadable("JSON with marks in all four dimensions", reply)
     result = race(marks, reference)
-    return graded(result.overall, _shown(result.dimensions), "", **result.dimensions)
-
-
-def _shown(dimensions: Mapping[str, float]) -> str:
-    return ", ".join(f"{name} {share:.3f}" for name, share in dimensions.items())
+    shown = ", ".join(f"{name} {share:.3f}" for name, share in result.dimensions.items())
+    return graded(result.overall, shown, "", **result.dimensions)
 
 
 WORKLOAD: Final = benchmark(
     "deepresearch",
     questions,
-    Scorer(
-        "official",
-        1,
+    baseline.deepresearch(),
+    official=ScoreRule(
         grade,
-        "Ayanami0730/deep_research_bench@214741e4: deepresearch_bench_race.py, utils/score_calculator.py",
         headlines=(
             Headline("overall"),
             *metric_means(*DIMENSIONS),
         ),
         ask=ask,
         judge=_PROMPTS.label,
-        note="the report is judged with its citations; officially a model removes them first",
     ),
-    baseline.deepresearch(),
 )

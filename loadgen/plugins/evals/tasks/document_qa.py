@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.evals.grading.json_answer import json_in, plain
 from loadgen.plugins.evals.headlines import metric_shares
+from loadgen.plugins.evals.prompts import prompt
 from loadgen.plugins.evals.tasks.benchmarks import benchmark
-from loadgen.plugins.evals.tasks.difficulty import BY_DIFFICULTY, difficulty
+from loadgen.plugins.evals.tasks.use_cases import difficulty, official
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, unparsed
-from workloads.scorer import Headline, Reference, Scorer
+from workloads.scorer import Headline, Reference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,11 +21,7 @@ if TYPE_CHECKING:
     from workloads.answer import Answer
     from workloads.workload import Inputs
 
-_SYSTEM: Final = """\
-Answer from the document alone. Reply with one JSON object and nothing else:
-{"answer": "a few words or a number, no sentence", "citations": [the numbers of the paragraphs that say so]}
-Cite every paragraph that the answer rests on and no other. If the document does not contain the answer, reply
-{"answer": null, "citations": []}."""
+_SYSTEM: Final = prompt("document_qa", "system")
 
 _NUMBER: Final = re.compile("[0-9]{1,9}")
 _FIGURES: Final = ("answer_right", "citations_right", "invented")
@@ -73,21 +70,15 @@ def _numbers(value: Any) -> set[int] | None:
 WORKLOAD: Final = benchmark(
     "document_qa",
     questions,
-    Scorer(
-        "official",
-        1,
+    official(
         grade,
-        "this project: an accepted answer, and exactly the paragraphs that it rests on",
-        headlines=(
-            Headline("accuracy"),
-            *metric_shares("answer_right", "citations_right"),
-            Headline(
-                "invented",
-                "coalesce(sum(metrics['invented']) FILTER (tags['answerable'] = 'no'), 0) "
-                "/ nullif(count(*) FILTER (tags['answerable'] = 'no'), 0)",
-                better="lower",
-            ),
-            *BY_DIFFICULTY,
+        "an accepted answer, and exactly the paragraphs that it rests on",
+        *metric_shares("answer_right", "citations_right"),
+        Headline(
+            "invented",
+            "coalesce(sum(metrics['invented']) FILTER (tags['answerable'] = 'no'), 0) "
+            "/ nullif(count(*) FILTER (tags['answerable'] = 'no'), 0)",
+            better="lower",
         ),
     ),
 )

@@ -6,42 +6,21 @@ from typing import TYPE_CHECKING, Final
 
 from loadgen.plugins.evals.grading.json_answer import json_in, plain
 from loadgen.plugins.evals.headlines import metric_shares
+from loadgen.plugins.evals.prompts import prompt
 from loadgen.plugins.evals.tasks.benchmarks import benchmark
-from loadgen.plugins.evals.tasks.criteria import judged
-from loadgen.plugins.evals.tasks.difficulty import BY_DIFFICULTY, difficulty
+from loadgen.plugins.evals.tasks.use_cases import difficulty, judged, official
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, unparsed
-from workloads.scorer import Headline, Reference, Scorer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from workloads.answer import Answer
+    from workloads.scorer import Reference
     from workloads.workload import Inputs
 
-_SYSTEM: Final = """\
-You triage the mail of a software company. Reply with one JSON object and nothing else:
-{"category": "...", "priority": "...", "needs_reply": true or false, "draft": "..." or null}
-
-category, the first that fits:
-  spam          fraud or advertising that nobody asked for
-  newsletter    sent to many, with news
-  notification  written by a machine about the state of something
-  security      a weakness in our product
-  legal         from an authority or a lawyer, or about a duty by law
-  outage        something of ours does not work for many customers
-  billing       payments, invoices, subscriptions
-  question      a customer needs help
-  feedback      thanks, praise, ideas
-
-priority: urgent if harm grows by the hour or an answer is needed today; low if nobody is waiting for
-anything from us; otherwise normal.
-
-needs_reply: whether a person expects an answer from us.
-
-draft: where needs_reply is true, the answer to be sent: two to six sentences that say what the sender needs
-to know, without facts that you do not have; else null."""
+_SYSTEM: Final = prompt("email_triage", "system")
 
 _FIELDS: Final = ("category", "priority", "needs_reply")
 _DRAFT: Final = "draft"
@@ -91,16 +70,11 @@ def _alike(value: object, right: object) -> bool:
 WORKLOAD: Final = benchmark(
     "email_triage",
     questions,
-    Scorer(
-        "official",
-        2,
+    official(
         grade,
-        "this project: all three fields are right, and a draft is there exactly where one is needed",
-        headlines=(
-            Headline("accuracy"),
-            *metric_shares(*_FIELDS, _DRAFT),
-            *BY_DIFFICULTY,
-        ),
+        "all three fields are right, and a draft is there exactly where one is needed",
+        *metric_shares(*_FIELDS, _DRAFT),
+        version=2,
     ),
     judged(grade, shown=draft_in),
 )

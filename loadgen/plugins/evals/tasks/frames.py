@@ -11,12 +11,12 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from loadgen.plugins.evals.judging.judge_prompts import judge_prompts
-from loadgen.plugins.evals.tasks.benchmarks import benchmark
+from loadgen.plugins.evals.tasks.benchmarks import ScoreRule, benchmark
 from workloads.cells import tag, text
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, pending, unreadable
-from workloads.scorer import Headline, Inquiry, Reference, Scorer
+from workloads.scorer import Headline, Inquiry, Reference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -82,11 +82,8 @@ def grade(_reference: Reference, answer: Answer) -> Score:
 WORKLOAD: Final = benchmark(
     "frames",
     questions,
-    Scorer(
-        "official",
-        1,
+    official=ScoreRule(
         grade,
-        "arXiv:2409.12941, the naive prompt and the prompt of the auto-rater",
         headlines=(
             Headline("accuracy"),
             *(

@@ -7,16 +7,18 @@ questions (tag `file`). `mode=agent` lets it work with tools in a sandbox that h
 
 from __future__ import annotations
 
+import re
+import string
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from loadgen.plugins.agents.tool_agent import TOOLS, answer_with_tools
-from loadgen.plugins.evals.grading.gaia_answer import is_right
 from loadgen.plugins.evals.grading.json_answer import json_in
 from loadgen.plugins.evals.headlines import by_tag, metric_shares
 from loadgen.plugins.evals.judging.judge_prompts import judge_prompts
-from loadgen.plugins.evals.tasks.benchmarks import benchmark
+from loadgen.plugins.evals.prompts import prompt
+from loadgen.plugins.evals.tasks.benchmarks import ScoreRule, benchmark
 from workloads.cells import tag, text, whole
 from workloads.episode_program import EpisodeProgram, EpisodeSample
 from workloads.errors import ColumnError, SourceError, TaskError, did_you_mean
@@ -24,7 +26,7 @@ from workloads.question import Question
 from workloads.sample import Sample
 from workloads.sandbox_contract import SandboxSpec
 from workloads.score import Score, graded, pending, unparsed, unreadable
-from workloads.scorer import Headline, Inquiry, Reference, Scorer
+from workloads.scorer import Headline, Inquiry, Reference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -34,16 +36,7 @@ if TYPE_CHECKING:
     from workloads.answer import Answer
     from workloads.workload import Inputs
 
-_SYSTEM: Final = (
-    "You are a general AI assistant. I will ask you a question. Report your thoughts, and finish your "
-    "answer with the following template: FINAL ANSWER: [YOUR FINAL ANSWER]. YOUR FINAL ANSWER should be a "
-    "number OR as few words as possible OR a comma separated list of numbers and/or strings. If you are "
-    "asked for a number, don't use comma to write your number neither use units such as $ or percent sign "
-    "unless specified otherwise. If you are asked for a string, don't use articles, neither abbreviations "
-    "(e.g. for cities), and write the digits in plain text unless specified otherwise. If you are asked "
-    "for a comma separated list, apply the above rules depending of whether the element to be put in the "
-    "list is a number or a string."
-)
+_SYSTEM: Final = prompt("gaia", "system")
 _MARKER: Final = "FINAL ANSWER:"
 _LEVELS: Final = (1, 2, 3)
 _MODES: Final = ("answer", "agent")
@@ -52,16 +45,10 @@ _UNKNOWN: Final = "?"
 _KEY: Final = "verdict"
 _PROMPTS: Final = judge_prompts("gaia_fallback")
 _JUDGE_TOKENS: Final = 1024
-_DEFINITION: Final = "gaia-benchmark/leaderboard: scorer.py, question_scorer"
 
 
 def questions(inputs: Inputs) -> Iterator[Question]:
-    """One question per row of the chosen level; 0 takes all levels.
-
-    Raises:
-        TaskError: An option has another value.
-        SourceError: A file that a question comes with is missing.
-    """
+    """One question per row of the chosen level; 0 takes all levels."""
     level, mode = inputs.options["level"], inputs.options["mode"]
     if level not in {0, *_LEVELS}:
         raise TaskError(f"gaia:level={level}: must be one of {_LEVELS}, or 0 for all of them")
@@ -86,11 +73,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
 
 
 def _with_tools(sample: Sample, file: str, files: Mapping[str, Path], *, network: bool) -> EpisodeSample:
-    """A sample as an episode with tools, in a sandbox with the file of the question.
-
-    Raises:
-        SourceError: The file is missing.
-    """
+    """A sample as an episode with tools, in a sandbox with the file of the question."""
     if file and file not in files:
         raise SourceError(
             f"gaia: no file {file!r}, which a question comes with, among the files of the questions"
@@ -169,6 +152,45 @@ def ask(reference: Reference, answer: Answer) -> Sequence[Inquiry]:
     return (Inquiry(_KEY, messages, _JUDGE_TOKENS, temperature=0.0),)
 
 
+_UNITS: Final = str.maketrans("", "", "$%,")
+_MARKS: Final = str.maketrans("", "", string.punctuation)
+_SEPARATOR: Final = re.compile("[,;]")
+
+
+def is_right(answer: str, wanted: str) -> bool:
+    """Whether an answer is right; the expected answer decides how both are parsed."""
+    if _number(wanted) is not None:
+        return _same_number(answer, wanted)
+    if not _SEPARATOR.search(wanted):
+        return _plain(answer).translate(_MARKS) == _plain(wanted).translate(_MARKS)
+    ours, theirs = _SEPARATOR.split(answer), _SEPARATOR.split(wanted)
+    return len(ours) == len(theirs) and all(map(_same_part, ours, theirs))
+
+
+def _same_part(answer: str, wanted: str) -> bool:
+    """Of lists, in which punctuation counts."""
+    if _number(wanted) is not None:
+        return _same_number(answer, wanted)
+    return _plain(answer) == _plain(wanted)
+
+
+def _same_number(answer: str, wanted: str) -> bool:
+    """Whether both are one number; a text without a number is infinite, as in the official code."""
+    number = _number(answer.translate(_UNITS))
+    return (float("inf") if number is None else number) == float(wanted)
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\s", "", text).lower()
+
+
 def _compared(reference: Reference, extracted: str) -> Score:
     right = is_right(extracted, reference["answer"])
     return graded(right, extracted, "" if right else "another answer")
@@ -182,23 +204,9 @@ _HEADLINES: Final = (
 WORKLOAD: Final = benchmark(
     "gaia",
     questions,
-    Scorer(
-        "official",
-        1,
-        grade,
-        f"{_DEFINITION}, of the text after the last `{_MARKER}`",
-        _HEADLINES,
-        note="asked without tools and files (mode=answer) or the web (mode=agent), unlike officially",
-    ),
-    Scorer("whole_text", 1, grade_whole, f"{_DEFINITION}, of all that was said", _HEADLINES),
-    Scorer(
-        "judge_fallback",
-        1,
-        grade_fallback,
-        f"{_DEFINITION}; a judge decides about what it calls wrong",
-        (*_HEADLINES, *metric_shares("exact")),
-        ask=ask,
-        judge=_PROMPTS.label,
-        note="a judge may accept what the official rule calls wrong: `exact` is the official accuracy",
+    official=ScoreRule(grade, headlines=_HEADLINES),
+    whole_text=ScoreRule(grade_whole, headlines=_HEADLINES),
+    judge_fallback=ScoreRule(
+        grade_fallback, ask=ask, judge=_PROMPTS.label, headlines=(*_HEADLINES, *metric_shares("exact"))
     ),
 )

@@ -19,19 +19,18 @@ from workloads.errors import TaskError
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, unparsed
-from workloads.scorer import Reference, Scorer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from workloads.answer import Answer
+    from workloads.scorer import Reference
     from workloads.workload import Inputs
 
 _RIGHT: Final = "Correct Answer"
 _ANSWERS: Final = (_RIGHT, "Incorrect Answer 1", "Incorrect Answer 2", "Incorrect Answer 3")
 _LETTERS: Final = "ABCD"
 _DOMAINS: Final = {"domain": "High-level domain", "subdomain": "Subdomain"}
-_SOURCE: Final = "openai/simple-evals at ee3b0318"
 
 
 def questions(inputs: Inputs) -> Iterator[Question]:
@@ -58,8 +57,4 @@ def grade(reference: Reference, answer: Answer) -> Score:
     return graded(chosen == reference["answer"], chosen)
 
 
-WORKLOAD: Final = benchmark(
-    "gpqa",
-    questions,
-    Scorer("official", 1, grade, f"{_SOURCE}, gpqa_eval.py"),
-)
+WORKLOAD: Final = benchmark("gpqa", questions, official=grade)

@@ -15,12 +15,12 @@ from workloads.errors import ColumnError
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, unparsed
-from workloads.scorer import Reference, Scorer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from workloads.answer import Answer
+    from workloads.scorer import Reference
     from workloads.workload import Inputs
 
 _PROMPT: Final = (
@@ -99,24 +99,5 @@ def _number(text: str) -> float | None:
 
 
 WORKLOAD: Final = benchmark(
-    "gsm8k",
-    questions,
-    Scorer(
-        "official",
-        1,
-        grade,
-        "openai/grade-school-math at 3101c7d5, grade_school_math/dataset.py: is_correct",
-    ),
-    Scorer(
-        "published_format",
-        1,
-        grade_published,
-        "openai/grade-school-math at 3101c7d5, data/example_model_solutions.jsonl: `A: N` for `#### N`",
-    ),
-    Scorer(
-        "mlperf",
-        1,
-        grade_mlperf,
-        "mlcommons/inference at b66003e1, language/mixtral-8x7b/evaluate-accuracy.py: find_number",
-    ),
+    "gsm8k", questions, official=grade, published_format=grade_published, mlperf=grade_mlperf
 )

@@ -16,13 +16,13 @@ from workloads.cells import tag, text
 from workloads.errors import TaskError, did_you_mean
 from workloads.question import Question
 from workloads.sample import Sample
-from workloads.scorer import Reference, Scorer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from workloads.answer import Answer
     from workloads.score import Score
+    from workloads.scorer import Reference
     from workloads.workload import Inputs
 
 TIMEOUT_S: Final = 3.0
@@ -36,12 +36,7 @@ _INSTRUCTION: Final = (
 
 
 def questions(inputs: Inputs) -> Iterator[Question]:
-    """One question a row; the prompt alone where completions are wanted.
-
-    Raises:
-        TaskError: The prompt does not exist.
-        ColumnError: A row is not as the benchmark has it.
-    """
+    """One question a row; the prompt alone where completions are wanted."""
     prompt = inputs.options["prompt"]
     if prompt not in _PROMPTS:
         near = did_you_mean(prompt, _PROMPTS)
@@ -88,28 +83,5 @@ def program_of(reference: Reference, completion: str) -> str:
 
 
 WORKLOAD: Final = benchmark(
-    "humaneval",
-    questions,
-    Scorer(
-        "official",
-        1,
-        grade,
-        "openai/human-eval@6d43fb98, execution.py; the answer of a chat read as by openai/simple-evals",
-        runs_code=True,
-    ),
-    Scorer(
-        "code_block",
-        1,
-        grade_block,
-        "openai/human-eval@6d43fb98, execution.py; of a chat answer, the fenced block that defines the "
-        "function, with imports and helpers",
-        runs_code=True,
-    ),
-    Scorer(
-        "completion",
-        1,
-        grade_raw,
-        "openai/human-eval@6d43fb98, execution.py: the answer completes the prompt as it is",
-        runs_code=True,
-    ),
+    "humaneval", questions, official=grade, code_block=grade_block, completion=grade_raw
 )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from loadgen.plugins.evals.grading.ifbench import IFBENCH
 from loadgen.plugins.evals.headlines import metric_means
-from loadgen.plugins.evals.tasks.benchmarks import benchmark
+from loadgen.plugins.evals.tasks.benchmarks import ScoreRule, benchmark
 from loadgen.plugins.evals.tasks.ifeval import (
     INSTRUCTION_SHARES,
     questions,
@@ -19,7 +19,7 @@ from loadgen.plugins.evals.tasks.ifeval import (
     shares,
     verdicts,
 )
-from workloads.scorer import Headline, Reference, Scorer
+from workloads.scorer import Headline, Reference
 
 if TYPE_CHECKING:
     from workloads.answer import Answer
@@ -34,12 +34,10 @@ def grade(reference: Reference, answer: Answer) -> Score:
 WORKLOAD: Final = benchmark(
     "ifbench",
     questions,
-    Scorer(
-        "official",
-        1,
+    official=ScoreRule(
         grade,
-        "allenai/IFBench@db69a6f: ifbench/instructions.py, ifbench/evaluation_lib.py",
-        (
+        require=require,
+        headlines=(
             Headline("prompt_loose"),
             INSTRUCTION_SHARES["loose"],
             *metric_means("prompt_strict"),
@@ -47,6 +45,5 @@ WORKLOAD: Final = benchmark(
             *shares("loose", IFBENCH),
             *shares("strict", IFBENCH),
         ),
-        require=require,
     ),
 )

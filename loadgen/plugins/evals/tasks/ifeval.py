@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from loadgen.plugins.evals.grading.ifeval_instructions import IFEVAL, is_plain
 from loadgen.plugins.evals.grading.instructions import INSTRUCTIONS, follows
 from loadgen.plugins.evals.headlines import metric_means
-from loadgen.plugins.evals.tasks.benchmarks import benchmark
+from loadgen.plugins.evals.tasks.benchmarks import ScoreRule, benchmark
 from workloads.cells import tag, text
 from workloads.errors import ColumnError, TaskError
 from workloads.nltk_data import offer
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded
-from workloads.scorer import Headline, Reference, Scorer
+from workloads.scorer import Headline, Reference
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from workloads.sources import FileRow
     from workloads.workload import Inputs
 
-_DEFINITION: Final = "google-research/google-research@3f357bd: instruction_following_eval/evaluation_lib.py"
 _SEPARATOR: Final = " "
 _DRAWS: Final = 10
 _SPREAD: Final = (
@@ -45,12 +44,7 @@ _SPREAD: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
-    """The verdicts on one answer; each list has one entry an instruction, in order.
-
-    Attributes:
-        strict: Whether the answer follows it as it is.
-        loose: Whether one of its eight variants does.
-    """
+    """The verdicts on one answer; each list has one entry an instruction, in order."""
 
     strict: Sequence[bool]
     loose: Sequence[bool]
@@ -68,11 +62,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
 
 
 def _instructions(row: FileRow) -> tuple[list[str], list[dict[str, Any]]]:
-    """The instructions of a row and the arguments, without null arguments.
-
-    Raises:
-        ColumnError: Arguments and instructions differ in number, or one of them is of a wrong type.
-    """
+    """The instructions of a row and the arguments, without null arguments."""
     names, options = row["instruction_id_list"], row["kwargs"]
     if (
         not isinstance(names, list)
@@ -136,18 +126,7 @@ def verdicts(
     seed: str | None = None,
     instructions: Mapping[str, Instruction] = INSTRUCTIONS,
 ) -> Verdicts:
-    """Compare an answer with the row's instructions.
-
-    Args:
-        reference: Has `instruction_id_list` and `kwargs`.
-        text: The answer; one of nothing but blanks follows nothing.
-        seed: Of what the official code draws; None draws nothing.
-        instructions: All of the benchmark by their ids.
-
-    Raises:
-        TaskError: An instruction is not one, or has the wrong arguments.
-        ExtraError, SourceError: A package, or its data, is missing.
-    """
+    """Compare an answer with the row's instructions."""
     asked = list(zip(reference["instruction_id_list"], reference["kwargs"], strict=True))
     loosened = variants(text)
 
@@ -178,14 +157,7 @@ def scored(
     *,
     by: Literal["strict", "loose"] = "strict",
 ) -> Score:
-    """The score of an answer, with how many instructions were followed: of all, each kind and each id.
-
-    Args:
-        reference: Has `instruction_id_list`.
-        verdicts: One of each layer for every instruction.
-        more: Further metrics.
-        by: The layer whose verdicts are the value: 1 where all of them are true. The other is a metric.
-    """
+    """The score of an answer, with how many instructions were followed: of all, each kind and each id."""
     names = reference["instruction_id_list"]
     layers = {"strict": verdicts.strict, "loose": verdicts.loose}
     metrics: dict[str, float] = {
@@ -216,12 +188,7 @@ def _share(layer: str, part: str) -> str:
 
 
 def shares(layer: str, names: Collection[str]) -> Iterator[Headline]:
-    """The shares of each kind and of each instruction, as at the end of the official report.
-
-    Args:
-        layer: `strict` or `loose`.
-        names: The ids of the instructions.
-    """
+    """The shares of each kind and of each instruction, as at the end of the official report."""
     kinds = sorted(set(map(_kind, names)))
     for part in [*kinds, *sorted(names)]:
         yield Headline(f"{layer}_{part.rstrip(':').replace(':', '_')}", _share(layer, part))
@@ -248,15 +215,8 @@ _HEADLINES: Final = (
 WORKLOAD: Final = benchmark(
     "ifeval",
     questions,
-    Scorer("official", 1, grade, _DEFINITION, _HEADLINES, require=require),
-    Scorer(
-        "official_random",
-        1,
-        grade_random,
-        f"{_DEFINITION}, with a letter outside of a to z replaced by a random one, as before 3f357bd, "
-        "and languages detected without a seed",
-        (*_HEADLINES, *metric_means(*_SPREAD)),
-        note="the lowest and the highest share of prompts are what ten draws could have made of it",
-        require=require,
+    official=ScoreRule(grade, require=require, headlines=_HEADLINES),
+    official_random=ScoreRule(
+        grade_random, require=require, headlines=(*_HEADLINES, *metric_means(*_SPREAD))
     ),
 )

@@ -13,11 +13,11 @@ import orjson
 
 from loadgen.plugins.evals.headlines import by_tag
 from loadgen.plugins.evals.tasks import baseline, natural_reasoning, wildchat
-from loadgen.plugins.evals.tasks.benchmarks import benchmark
+from loadgen.plugins.evals.tasks.benchmarks import ScoreRule, benchmark
 from workloads.errors import ColumnError
 from workloads.question import Question
 from workloads.sample import Sample
-from workloads.scorer import Headline, Reference, Scorer
+from workloads.scorer import Headline, Reference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,11 +39,7 @@ _KINDS: Final = {
 
 
 def questions(inputs: Inputs) -> Iterator[Question]:
-    """One question for each row with a problem and an answer, numbered by row.
-
-    Raises:
-        ColumnError: A row does not say which data set it is from, or another one.
-    """
+    """One question for each row with a problem and an answer, numbered by row."""
     index = 0
     for number, row in enumerate(inputs.rows):
         problem, answer = _first(row, "problem", "prompt"), _first(row, "answer", "expected_answer")
@@ -91,19 +87,14 @@ def grade(reference: Reference, answer: Answer) -> Score:
 WORKLOAD: Final = benchmark(
     "ipw",
     questions,
-    Scorer(
-        "official",
-        1,
+    baseline.ipw(),
+    official=ScoreRule(
         grade,
-        "HazyResearch/intelligence-per-watt@0aa941d8: ipw/datasets/ipw, ipw/evaluation",
         headlines=(
             Headline("accuracy"),
             Headline("scorable", "avg(value) FILTER (status <> 'infra_error')"),
             *by_tag("kind", _KIND_NAMES),
         ),
         ask=ask,
-        judge="natural_reasoning@1 and wildchat_rubrics@1, officially gpt-5-nano-2025-08-07",
-        note="the judge's prompts are this project's; officially `scorable` is the accuracy",
     ),
-    baseline.ipw(),
 )

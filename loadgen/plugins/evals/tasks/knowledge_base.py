@@ -6,12 +6,13 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from loadgen.plugins.evals.grading.json_answer import plain
+from loadgen.plugins.evals.prompts import prompt
 from loadgen.plugins.evals.tasks.benchmarks import benchmark
-from loadgen.plugins.evals.tasks.difficulty import BY_DIFFICULTY, difficulty
+from loadgen.plugins.evals.tasks.use_cases import difficulty, official
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, unparsed
-from workloads.scorer import Headline, Reference, Scorer
+from workloads.scorer import Headline, Reference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,12 +22,7 @@ if TYPE_CHECKING:
 
 UNKNOWN: Final = "unknown"
 
-_SYSTEM: Final = """\
-Answer from the entries alone. A later entry overrides an earlier one that it contradicts; the entries are
-not in order. Reason as long as you like, and end with a line of the form
-Answer: a few words or a number, no sentence
-If the entries do not contain the answer, end with
-Answer: unknown"""
+_SYSTEM: Final = prompt("knowledge_base", "system")
 
 _ANSWER: Final = re.compile(
     r"^[ \t*_#>-]*answer[*_]*:[*_]*[ \t]*(.*?)[ \t*_]*$", re.IGNORECASE | re.MULTILINE
@@ -65,16 +61,10 @@ def _share(figure: str, kind: str) -> str:
 WORKLOAD: Final = benchmark(
     "knowledge_base",
     questions,
-    Scorer(
-        "official",
-        1,
+    official(
         grade,
-        "this project: an accepted answer in the last line with `Answer:`",
-        headlines=(
-            Headline("accuracy"),
-            Headline("outdated", _share("outdated", "corrected"), better="lower"),
-            Headline("invented", _share("invented", "unknown"), better="lower"),
-            *BY_DIFFICULTY,
-        ),
+        "an accepted answer in the last line with `Answer:`",
+        Headline("outdated", _share("outdated", "corrected"), better="lower"),
+        Headline("invented", _share("invented", "unknown"), better="lower"),
     ),
 )

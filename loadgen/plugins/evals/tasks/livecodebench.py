@@ -17,14 +17,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.evals.grading.code import last_block, score_of
 from loadgen.plugins.evals.headlines import by_tag
-from loadgen.plugins.evals.tasks.benchmarks import benchmark
+from loadgen.plugins.evals.prompts import prompt
+from loadgen.plugins.evals.tasks.benchmarks import ScoreRule, benchmark
 from loadgen.plugins.sandbox.job import Job
 from workloads.cells import tag, text
 from workloads.errors import ColumnError
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import unparsed
-from workloads.scorer import Headline, Reference, Scorer
+from workloads.scorer import Headline, Reference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,20 +37,12 @@ if TYPE_CHECKING:
 
 TIMEOUT_S: Final = 6.0
 
-_SYSTEM: Final = (
-    "You are an expert Python programmer. You will be given a question (problem specification) and will "
-    "generate a correct Python program that matches the specification and passes all tests. You will NOT "
-    "return anything except for the program."
-)
+_SYSTEM: Final = prompt("livecodebench", "system")
 _WITH_STARTER: Final = (
     "### Format: You will use the following starter code to write the solution to the problem and enclose "
     "your code within delimiters.\n```python\n{starter}\n```\n\n"
 )
-_WITHOUT_STARTER: Final = (
-    "### Format: Read the inputs from stdin solve the problem and write the answer to stdout (do not "
-    "directly test on the sample inputs). Enclose your code within delimiters as follows.\n```python\n"
-    "# YOUR CODE HERE\n```\n\n"
-)
+_WITHOUT_STARTER: Final = prompt("livecodebench", "without_starter")
 _MOST_BYTES: Final = 2**29
 
 
@@ -90,11 +83,7 @@ def grade(reference: Reference, answer: Answer) -> Score:
 
 
 def cases_of(reference: Reference, place: str = "") -> list[dict[str, Any]]:
-    """The tests, the public ones first.
-
-    Raises:
-        ColumnError: They are in no form that is known.
-    """
+    """The tests, the public ones first."""
     cases: list[dict[str, Any]] = []
     for name in ("public", "private"):
         try:
@@ -129,11 +118,7 @@ class _TextOnly(pickle.Unpickler):
 
 
 def _function(row: FileRow) -> str | None:
-    """The function that is called, where one is.
-
-    Raises:
-        ColumnError: What is known about the problem is not JSON object.
-    """
+    """The function that is called, where one is."""
     try:
         match json.loads(row["metadata"] or "{}"):
             case {"func_name": str(name)}:
@@ -148,15 +133,11 @@ def _function(row: FileRow) -> str | None:
 WORKLOAD: Final = benchmark(
     "livecodebench",
     questions,
-    Scorer(
-        "official",
-        1,
+    official=ScoreRule(
         grade,
-        "LiveCodeBench/LiveCodeBench@15808c76, lcb_runner/evaluation/testing_util.py",
         headlines=(
             Headline("accuracy"),
             *by_tag("difficulty", ("easy", "medium", "hard")),
         ),
-        runs_code=True,
     ),
 )

@@ -12,18 +12,17 @@ from datetime import UTC, datetime
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final
 
-import orjson
-
+from loadgen.plugins.evals.grading.json_answer import object_between_braces
 from loadgen.plugins.evals.headlines import metric_means
 from loadgen.plugins.evals.judging.judge_prompts import judge_prompts
 from loadgen.plugins.evals.tasks import baseline
-from loadgen.plugins.evals.tasks.benchmarks import benchmark
+from loadgen.plugins.evals.tasks.benchmarks import ScoreRule, benchmark
 from workloads.cells import tag, text
 from workloads.errors import ColumnError
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, pending, unreadable
-from workloads.scorer import Headline, Inquiry, Reference, Scorer
+from workloads.scorer import Headline, Inquiry, Reference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -115,7 +114,7 @@ def grade(reference: Reference, answer: Answer) -> Score:
     keys = [inquiry.key for inquiry in ask(reference, answer)]
     if any(key not in answer.judged for key in keys):
         return pending()
-    replies = {key: _object_in(answer.judged[key]) for key in keys}
+    replies = {key: object_between_braces(answer.judged[key]) or {} for key in keys}
     sides = {key: _side(key, reply, reference) for key, reply in replies.items()}
     unread = [key for key, value in sides.items() if value is None]
     if unread:
@@ -128,14 +127,6 @@ def grade(reference: Reference, answer: Answer) -> Score:
         values |= {"wins": float(decided.count(1.0)), "losses": float(decided.count(0.0))}
     shown = ", ".join(f"{name} {value:.2f}" for name, value in judged.items())
     return graded(fmean(judged.values()), shown, "", **values)
-
-
-def _object_in(reply: str) -> Mapping[str, Any]:
-    try:
-        value = orjson.loads(reply[reply.find("{") : reply.rfind("}") + 1])
-    except orjson.JSONDecodeError:
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 def _side(key: str, reply: Mapping[str, Any], reference: Reference) -> float | None:
@@ -163,22 +154,17 @@ def _share(evaluations: Any, count: int) -> float | None:
 WORKLOAD: Final = benchmark(
     "liveresearchbench",
     questions,
-    Scorer(
-        "official",
-        1,
+    baseline.liveresearchbench(),
+    official=ScoreRule(
         grade,
-        "SalesforceAIResearch/LiveResearchBench@79a19d7c: criteria, graders, batch_evaluator.py",
         headlines=(
             Headline("sides"),
             *metric_means(*_SHARES, *_MARKS),
             Headline(
-                "depth_win_rate",
-                "sum(metrics['wins']) / nullif(sum(metrics['wins'] + metrics['losses']), 0)",
+                "depth_win_rate", "sum(metrics['wins']) / nullif(sum(metrics['wins'] + metrics['losses']), 0)"
             ),
         ),
         ask=ask,
         judge=_PROMPTS.label,
-        note="by one judge; published figures are the mean of two",
     ),
-    baseline.liveresearchbench(),
 )

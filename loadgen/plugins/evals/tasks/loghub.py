@@ -12,13 +12,13 @@ from itertools import count, islice
 from typing import TYPE_CHECKING, Final
 
 from loadgen.plugins.evals.grading.anomaly import anomaly_in
-from loadgen.plugins.evals.tasks.benchmarks import benchmark
+from loadgen.plugins.evals.tasks.benchmarks import ScoreRule, benchmark
 from workloads.cells import text
 from workloads.errors import ColumnError, TaskError
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, unparsed
-from workloads.scorer import Headline, Reference, Scorer
+from workloads.scorer import Headline, Reference
 from workloads.sources import FileRow
 from workloads.workload import Inputs, Source
 
@@ -40,12 +40,7 @@ _SESSIONS: Final = "hdfs"
 
 
 def questions(inputs: Inputs) -> Iterator[Question]:
-    """One question for each window of lines, or for each block of HDFS.
-
-    Raises:
-        TaskError: `lines` is below 1.
-        ColumnError: A block has no label.
-    """
+    """One question for each window of lines, or for each block of HDFS."""
     subset, limit = inputs.options["subset"], inputs.options["lines"]
     if limit < 1:
         raise TaskError(f"loghub:lines={limit}: must be 1 or more")
@@ -128,14 +123,6 @@ _BGL: Final = _log("BGL", sample=True)
 WORKLOAD: Final = benchmark(
     "loghub",
     questions,
-    Scorer(
-        "detection",
-        1,
-        grade,
-        "logpai/loglizer at ac67f972, loglizer/utils.py: precision, recall and F1 of anomalies",
-        headlines=_HEADLINES,
-        note="LogHub has no prompt for language models: figures of other prompts do not compare.",
-    ),
     source=_BGL,
     further={_LABELS: Source(files=("anomaly_label.csv*",), columns=("BlockId", "Label"))},
     subsets={
@@ -143,4 +130,5 @@ WORKLOAD: Final = benchmark(
         "thunderbird": _log("Thunderbird", sample=True),
         _SESSIONS: _log("HDFS", sample=False),
     },
+    detection=ScoreRule(grade, headlines=_HEADLINES),
 )

@@ -11,13 +11,13 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from loadgen.plugins.evals.headlines import by_tag
-from loadgen.plugins.evals.tasks.benchmarks import benchmark
+from loadgen.plugins.evals.tasks.benchmarks import ScoreRule, benchmark
 from workloads.cells import letter, tag, text
 from workloads.errors import TaskError
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, Status, graded, unparsed
-from workloads.scorer import Headline, Reference, Scorer
+from workloads.scorer import Headline, Reference
 from workloads.tokenizer import tokenizer
 
 if TYPE_CHECKING:
@@ -48,7 +48,6 @@ _WITH_TEXT: Final = _TEXT + _QUESTION + _FORMAT
 _WITHOUT: Final = _QUESTION + "What is the single, most likely answer choice? " + _FORMAT
 _IN_BRACKETS: Final = re.compile(r"The correct answer is \(([A-D])\)")
 _BARE: Final = re.compile(r"The correct answer is ([A-D])")
-_DEFINITION: Final = "THUDM/LongBench@2e00731: pred.py, result.py, prompts/0shot.txt"
 _GUESS: Final = 0.25
 
 
@@ -72,12 +71,7 @@ def _prompt(template: str, row: FileRow) -> str:
 
 
 def _fitting(name: str, limit: int) -> Callable[[str], str]:
-    """A function that cuts a prompt in the middle to a number of tokens; no cut without a tokenizer.
-
-    Raises:
-        TaskError: The number is not one.
-        SourceError: The tokenizer does not exist.
-    """
+    """A function that cuts a prompt in the middle to a number of tokens; no cut without a tokenizer."""
     if limit < 1:
         raise TaskError(f"longbench_v2:max_len={limit}: must be a number of tokens, from 1 on")
     if not name:
@@ -124,13 +118,6 @@ _HEADLINES: Final = (
 WORKLOAD: Final = benchmark(
     "longbench_v2",
     questions,
-    Scorer("official", 1, grade, _DEFINITION, _HEADLINES),
-    Scorer(
-        "compensated",
-        1,
-        grade_compensated,
-        f"{_DEFINITION}: `compensated`",
-        _HEADLINES,
-        note="an answer without a letter counts as 0.25",
-    ),
+    official=ScoreRule(grade, headlines=_HEADLINES),
+    compensated=ScoreRule(grade_compensated, headlines=_HEADLINES),
 )

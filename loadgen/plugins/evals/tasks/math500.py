@@ -9,16 +9,16 @@ import logging
 from typing import TYPE_CHECKING, Final
 
 from loadgen.plugins.evals.grading import prm800k
-from loadgen.plugins.evals.grading.boxed import last_boxed
+from loadgen.plugins.evals.grading.prm800k import last_boxed
 from loadgen.plugins.evals.grading.time_limit import TimeUpError, time_limit
 from loadgen.plugins.evals.headlines import by_tag
-from loadgen.plugins.evals.tasks.benchmarks import benchmark
+from loadgen.plugins.evals.tasks.benchmarks import ScoreRule, benchmark
 from workloads.cells import tag, text
 from workloads.errors import ExtraError
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, unparsed
-from workloads.scorer import Headline, Reference, Scorer
+from workloads.scorer import Headline, Reference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,11 +45,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
 
 
 def grade(reference: Reference, answer: Answer) -> Score:
-    """Right where the boxed answer is equal to the right one.
-
-    Raises:
-        ExtraError: A package is not installed.
-    """
+    """Right where the boxed answer is equal to the right one."""
     prm800k.require()
     extracted = last_boxed(answer.text)
     if extracted is None:
@@ -62,11 +58,7 @@ def grade(reference: Reference, answer: Answer) -> Score:
 
 
 def grade_math_verify(reference: Reference, answer: Answer) -> Score:
-    """Right if Math-Verify finds the right answer in the text, or in the end of a very long text.
-
-    Raises:
-        ExtraError: Math-Verify is not installed.
-    """
+    """Right if Math-Verify finds the right answer in the text, or in the end of a very long text."""
     try:
         from math_verify import parse, verify
     except ImportError as error:
@@ -90,21 +82,12 @@ def grade_math_verify(reference: Reference, answer: Answer) -> Score:
 WORKLOAD: Final = benchmark(
     "math500",
     questions,
-    Scorer(
-        "official",
-        1,
+    official=ScoreRule(
         grade,
-        "openai/prm800k at 7ecc7947, grading/grader.py: grade_answer, of the last \\boxed{…} "
-        "(hendrycks/math at 985bdc16, modeling/dataset/util.py)",
         headlines=(
             Headline("accuracy"),
             *by_tag("level", _LEVELS, "level_"),
         ),
     ),
-    Scorer(
-        "math_verify",
-        2,
-        grade_math_verify,
-        "huggingface/Math-Verify 0.9.0: verify(parse, parse), of the last 100,000 characters",
-    ),
+    math_verify=grade_math_verify,
 )

@@ -7,20 +7,20 @@ asked for.
 
 from __future__ import annotations
 
+import re
+from functools import reduce
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from loadgen.plugins.evals.grading.choices import ask
-from loadgen.plugins.evals.grading.multilingual_letter import letter
+from loadgen.plugins.evals.grading.choices import ask, letter_scorer
 from loadgen.plugins.evals.headlines import by_tag
-from loadgen.plugins.evals.tasks.benchmarks import benchmark
-from loadgen.plugins.evals.tasks.letter_scorer import letter_scorer
+from loadgen.plugins.evals.tasks.benchmarks import ScoreRule, benchmark
 from workloads.cells import text, texts
 from workloads.errors import ColumnError
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, unparsed
-from workloads.scorer import Headline, Reference, Scorer
+from workloads.scorer import Headline, Reference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -57,6 +57,103 @@ def questions(inputs: Inputs) -> Iterator[Question]:
         yield Question(str(index), Sample(index, prompt, tags=tags), {"answer": _answer(row)})
 
 
+# The letter is found in any of many languages: `normalize_response`, `MULTILINGUAL_ANSWER_REGEXES` and
+# `normalize_extracted_answer` of openai/simple-evals (common.py).
+
+_MARKUP: Final = (
+    "**",
+    "$\\boxed{",
+    "}$",
+    "\\$",
+    "$\\text{",
+    "$",
+    "\\mathrm{",
+    "\\{",
+    "\\text",
+    "\\(",
+    "\\mathbf{",
+    "{",
+    "\\boxed",
+)
+"""What is taken out before anything is looked for, in this order."""
+
+_ZERO_WIDTH: Final = "\u200b" * 6
+
+_ANNOUNCED: Final = (
+    r"Answer\s*:",
+    rf"Answer\s*:{_ZERO_WIDTH}",
+    r"উত্তর\s*:",
+    r"उत्तर\s*:",
+    r"উত্তরঃ",
+    r"Antwort\s*:",
+    r"답변\s*:",
+    r"정답\s*:",
+    r"답\s*:",
+    r"答案\s*：",  # noqa: RUF001 (the colon of Chinese)
+    r"答案\s*:",
+    r"答\s*：",  # noqa: RUF001 (the colon of Chinese)
+    r"答\s*:",
+    r"答复\s*：",  # noqa: RUF001 (the colon of Chinese)
+    r"答曰\s*：",  # noqa: RUF001 (the colon of Chinese)
+    r"الإجابة:",
+    r"الجواب:",
+    r"إجابة:",
+    r"الإجابة النهائية:",
+    r"الإجابة الصحيحة:",
+    r"الإجابة الصحيحة هي:",
+    r"الإجابة هي:",
+    r"الجواب النهائي:",
+    r"Respuesta\s*:",
+    r"Risposta\s*:",
+    r"答え\s*:",
+    r"答え\s*：",  # noqa: RUF001 (the colon of Japanese)
+    r"回答\s*:",
+    r"回答\s*：",  # noqa: RUF001 (the colon of Japanese)
+    r"解答\s*:",
+    r"Jawaban\s*:",
+    r"Réponse\s*:",
+    r"Resposta\s*:",
+    r"Jibu\s*:",
+    r"Idahun\s*:",
+    r"Ìdáhùn\s*:",
+    r"Idáhùn\s*:",
+    "A\u0300m\u1ecd\u0300na\u0300\\s*:",
+    r"Àdáhùn\s*:",
+    "A\u0300nu\u0301go\u0323\\s*:",
+    r"Àṣàyàn\s*:",
+)
+"""How languages announce an answer, in the order in which they are tried."""
+
+_FOREIGN_LETTERS: Final[Mapping[str, str]] = {
+    "\u0623": "A",
+    "\u0628": "B",
+    "\u062c": "C",
+    "\u062f": "D",
+    "\u0985": "A",
+    "\u09ac": "B",
+    "\u09a1": "C",
+    "\u09a2": "D",
+    "\uff21": "A",
+    "\uff22": "B",
+    "\uff23": "C",
+    "\uff24": "D",
+}
+"""The letters of options in Arabic, in Bengali, and of full width."""
+
+_OPTION: Final = "[ \t]*([A-D]|[\u0623-\u062f]|[\u0985]|[\u09ac]|[\u09a1]|[\u09a2]|[\uff21-\uff24])"
+_PATTERNS: Final = tuple(re.compile(f"(?i){announced}{_OPTION}") for announced in _ANNOUNCED)
+
+
+def letter(text: str) -> str | None:
+    """The letter after the first announcement that any language has; None where there is none.
+
+    It keeps its case: a small letter is read, and is not one of the four.
+    """
+    plain = reduce(lambda rest, markup: rest.replace(markup, ""), _MARKUP, text)
+    match = next((match for pattern in _PATTERNS if (match := pattern.search(plain))), None)
+    return None if match is None else _FOREIGN_LETTERS.get(match[1], match[1])
+
+
 def grade(reference: Reference, answer: Answer) -> Score:
     """Right where the letter is the right one, as a capital."""
     chosen = letter(answer.text)
@@ -78,16 +175,12 @@ def _answer(row: FileRow) -> str:
 WORKLOAD: Final = benchmark(
     "mmlu",
     questions,
-    Scorer(
-        "official",
-        1,
+    letter_scorer(len(_LETTERS)),
+    official=ScoreRule(
         grade,
-        "openai/simple-evals at ee3b0318, mmlu_eval.py (answers in words, no examples)",
         headlines=(
             Headline("accuracy"),
             *by_tag("category", chain(_SUBJECTS, [_OTHER])),
         ),
-        note="Not comparable with figures made of the probabilities of letters after five examples.",
     ),
-    letter_scorer(len(_LETTERS)),
 )

@@ -2,24 +2,26 @@
 
 Five examples with their reasoning come first, from the validation questions of the same category. An answer
 that no letter can be read from is wrong here; the official scripts draw a letter for it, which is what the
-scorers `official_random` and `official_random_option` do.
+scorers `official_random` and `official_random_option` do. The three rules for the letter, `extract_answer`,
+`extract_again` and `extract_final`, take linear time here, with the same results.
 """
 
 from __future__ import annotations
 
+import re
+from collections import deque
 from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, Final
 
-from loadgen.plugins.evals.grading import mmlu_pro_letter
-from loadgen.plugins.evals.tasks.benchmarks import benchmark
+from loadgen.plugins.evals.tasks.benchmarks import ScoreRule, benchmark
 from workloads.cells import letter as letter_in
 from workloads.cells import tag, text, texts
 from workloads.errors import ColumnError, SourceError, TaskError
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, Status, graded, unparsed
-from workloads.scorer import Headline, Reference, Scorer
+from workloads.scorer import Headline, Reference
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,13 +30,16 @@ if TYPE_CHECKING:
     from workloads.sources import FileRow
     from workloads.workload import Inputs
 
-_LETTERS: Final = mmlu_pro_letter.LETTERS
+LETTERS: Final = "ABCDEFGHIJ"
+
+_IS: Final = re.compile(r"answer is \(?([A-J])\)?")
+_ANNOUNCED: Final = re.compile(r"[aA](?=nswer:\s*([A-J]))")
+_ALONE: Final = re.compile(r"\b[A-J]\b")
+
+
 _MOST_SHOTS: Final = 5
-_MOST_OPTIONS: Final = len(_LETTERS)
+_MOST_OPTIONS: Final = len(LETTERS)
 _SEED: Final = 12345
-_SOURCE: Final = "TIGER-AI-Lab/MMLU-Pro at f418b116"
-_DRAWING: Final = "8b6741a3"
-"""The last commit whose scripts seed the generator before each draw."""
 
 _LOCAL: Final = (
     "The following are multiple choice questions (with answers) about {category}. Think step by step and "
@@ -50,14 +55,7 @@ _STEPS: Final = "Let's think step by step."
 
 @dataclass(frozen=True, slots=True)
 class _OfficialScript:
-    """How an official script asks.
-
-    Attributes:
-        begin: How its prompts begin.
-        shown: Writes a row as an example.
-        asked: Writes a row as the question.
-        most_tokens: That it allows an answer.
-    """
+    """How an official script asks."""
 
     begin: str
     shown: Callable[[FileRow], str]
@@ -81,7 +79,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
         before = "".join(examples.get(category, ())[:shots])
         prompt = official.begin.format(category=category) + before + official.asked(row)
         name = tag(row, "question_id")
-        right = letter_in(row, "answer", _LETTERS)
+        right = letter_in(row, "answer", LETTERS)
         reference = {"answer": right, "options": len(_options(row)), "id": name}
         sample = Sample(index, prompt, max_tokens=official.most_tokens, tags={"category": category})
         yield Question(name, sample, reference)
@@ -109,7 +107,7 @@ def _options(row: FileRow) -> Sequence[str]:
 
 
 def _listed(row: FileRow) -> str:
-    return "".join(f"{_LETTERS[place]}. {option}\n" for place, option in enumerate(_options(row)))
+    return "".join(f"{LETTERS[place]}. {option}\n" for place, option in enumerate(_options(row)))
 
 
 def _local_question(row: FileRow) -> str:
@@ -139,29 +137,61 @@ _SCRIPTS: Final[Mapping[str, _OfficialScript]] = {
 """The official scripts: `evaluate_from_local.py` and `evaluate_from_api.py`."""
 
 
+def letter(text: str) -> str | None:
+    """By the first of the three rules that finds one."""
+    return after_is(text) or announced(text) or alone(text)
+
+
+def after_is(text: str) -> str | None:
+    """The first letter after `answer is`."""
+    match = _IS.search(text)
+    return None if match is None else match[1]
+
+
+def announced(text: str) -> str | None:
+    r"""The letter by `.*[aA]nswer:\s*([A-J])`.
+
+    Of the first line in which such an answer begins, the last one that begins in it.
+    """
+    last, end = None, -1
+    for match in _ANNOUNCED.finditer(text):
+        if last is None:
+            end = text.find("\n", match.start())
+        elif 0 <= end < match.start():
+            break
+        last = match[1]
+    return last
+
+
+def alone(text: str) -> str | None:
+    """The last letter that stands alone."""
+    last = deque(_ALONE.finditer(text), maxlen=1)
+    return last[0][0] if last else None
+
+
 def grade(reference: Reference, answer: Answer) -> Score:
     """By the letter that the three rules find."""
-    return _judged(reference, mmlu_pro_letter.letter(answer.text))
+    return _judged(reference, letter(answer.text))
 
 
 def grade_api(reference: Reference, answer: Answer) -> Score:
     """As `grade`, but without asterisks in pairs."""
-    return _judged(reference, mmlu_pro_letter.letter(answer.text.replace("**", "")))
+    return _judged(reference, letter(answer.text.replace("**", "")))
 
 
 def grade_first_rule(reference: Reference, answer: Answer) -> Score:
     """By the letter after the first `answer is`."""
-    return _judged(reference, mmlu_pro_letter.after_is(answer.text))
+    return _judged(reference, after_is(answer.text))
 
 
 def grade_random(reference: Reference, answer: Answer) -> Score:
     """By the letter that the three rules find, or one of ten at random."""
-    return _guessed(reference, mmlu_pro_letter.letter(answer.text), _MOST_OPTIONS)
+    return _guessed(reference, letter(answer.text), _MOST_OPTIONS)
 
 
 def grade_random_option(reference: Reference, answer: Answer) -> Score:
     """By the letter that the three rules find, or one of the question's own at random."""
-    return _guessed(reference, mmlu_pro_letter.letter(answer.text), reference["options"])
+    return _guessed(reference, letter(answer.text), reference["options"])
 
 
 def _judged(reference: Reference, chosen: str | None) -> Score:
@@ -183,51 +213,22 @@ def drawn(options: int) -> str:
 
     They seed the generator right before each draw, so that it depends on the number of letters alone: G of
     ten.
-
-    Args:
-        options: How many letters there are to draw from, 2 to 10.
     """
-    return Random(_SEED).choice(_LETTERS[:options])  # noqa: S311 (a benchmark's rule, seeded)
+    return Random(_SEED).choice(LETTERS[:options])  # noqa: S311 (a benchmark's rule, seeded)
 
-
-_EXTRACTING: Final = f"{_SOURCE}, compute_accuracy.py: extract_answer, extract_again, extract_final"
-_CHANCE: Final = (
-    f"The scripts up to {_DRAWING} seed the generator before each draw, so that all answers without a letter "
-    "to questions of one number of options get the same one. Later scripts seed it once, at the start."
-)
-_SCORERS: Final = (
-    Scorer(
-        "official",
-        1,
-        grade,
-        f"{_EXTRACTING}; what has no letter is wrong",
-        headlines=(
-            Headline("accuracy"),
-            Headline("with_guesses", "avg(coalesce(metrics['guess'], value))"),
-        ),
-        note="`with_guesses` is the average score of guessing among a question's options.",
-    ),
-    Scorer("api", 1, grade_api, f"{_SOURCE}, evaluate_from_api.py: takes out ** first"),
-    Scorer("first_rule", 1, grade_first_rule, f"{_SOURCE}, compute_accuracy.py: level l1"),
-    Scorer(
-        "official_random",
-        2,
-        grade_random,
-        f"{_EXTRACTING}; else one of ten letters, as drawn at {_DRAWING}",
-        note=_CHANCE,
-    ),
-    Scorer(
-        "official_random_option",
-        2,
-        grade_random_option,
-        f"{_EXTRACTING}; else one of the question's options, as evaluate_from_api.py and "
-        f"evaluate_from_local.py draw it at {_DRAWING}",
-        note=_CHANCE,
-    ),
-)
 
 WORKLOAD: Final = benchmark(
     "mmlu_pro",
     questions,
-    *_SCORERS,
+    official=ScoreRule(
+        grade,
+        headlines=(
+            Headline("accuracy"),
+            Headline("with_guesses", "avg(coalesce(metrics['guess'], value))"),
+        ),
+    ),
+    api=grade_api,
+    first_rule=grade_first_rule,
+    official_random=grade_random,
+    official_random_option=grade_random_option,
 )

@@ -7,42 +7,25 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.evals.headlines import metric_shares
+from loadgen.plugins.evals.prompts import prompt
 from loadgen.plugins.evals.tasks.benchmarks import benchmark
-from loadgen.plugins.evals.tasks.criteria import judged
-from loadgen.plugins.evals.tasks.difficulty import BY_DIFFICULTY, difficulty
+from loadgen.plugins.evals.tasks.use_cases import difficulty, graded_parts, judged, official
 from workloads.question import Question
 from workloads.sample import Sample
-from workloads.score import Score, graded, unparsed
-from workloads.scorer import Headline, Reference, Scorer
+from workloads.score import Score, unparsed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from workloads.answer import Answer
+    from workloads.scorer import Reference
     from workloads.sources import FileRow
     from workloads.workload import Inputs
 
 MOST_WORDS: Final = 60
 _SECTIONS: Final = ("SUMMARY", "SCHEDULE", "CONFLICTS", "PRIORITIES")
 
-_SYSTEM: Final = f"""\
-Write the user's morning brief from the calendar, tasks and mails, in four sections, each behind its heading,
-which has a line of its own:
-
-SUMMARY
-What matters today and why, in one to three sentences with {MOST_WORDS} words at most.
-SCHEDULE
-Today's events by time, one line each, like `09:30 [C1] a few words`. A mail can move or cancel an event:
-write the time that holds, and leave out what does not take place.
-CONFLICTS
-Each pair of events of the schedule that overlap, one line each, like `[C1] [C2]`.
-PRIORITIES
-What the user must do today, the earliest deadline first, one line each, like `[T1] a few words`: open tasks
-due today or earlier, and mails that ask the user for something by a time today or by the end of today. A mail
-can change the deadline of a task, or say that it is done. A mail that only changes an event or a task of the
-lists is not a priority itself. A deadline without a time is the end of that day.
-
-Write `none` in a section without lines. Write nothing else."""
+_SYSTEM: Final = prompt("morning_brief", "system")
 
 _HEADING: Final = re.compile(rf"[#*\s]*({'|'.join(_SECTIONS)})[*:\s]*")
 _BULLET: Final = r"\s*(?:[-*•]\s*|\d+[.)]\s+)?"
@@ -116,9 +99,8 @@ def grade(reference: Reference, answer: Answer) -> Score:
         **{name: f"{name}: {_shown(reference[name])}" for name in ("schedule", "conflicts", "priorities")},
         "short": f"a summary of {words} words",
     }
-    wrong = "; ".join(reasons[name] for name, is_right in right.items() if not is_right)
     taken = " | ".join(" / ".join(line.strip() for line in sections[name]) for name in _SECTIONS[1:])
-    return graded(not wrong, taken, wrong, **{name: float(is_right) for name, is_right in right.items()})
+    return graded_parts(right, reasons, taken)
 
 
 def _sections(text: str) -> dict[str, list[str]] | None:
@@ -158,16 +140,10 @@ def _shown(items: Sequence[Any]) -> str:
 WORKLOAD: Final = benchmark(
     "morning_brief",
     questions,
-    Scorer(
-        "official",
-        1,
+    official(
         grade,
-        "this project: schedule, conflicts and priorities are right, and the summary is short",
-        headlines=(
-            Headline("accuracy"),
-            *metric_shares(*_FIGURES),
-            *BY_DIFFICULTY,
-        ),
+        "schedule, conflicts and priorities are right, and the summary is short",
+        *metric_shares(*_FIGURES),
     ),
     judged(grade),
 )

@@ -11,14 +11,14 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.evals.headlines import by_tag
-from loadgen.plugins.evals.tasks.benchmarks import benchmark
+from loadgen.plugins.evals.tasks.benchmarks import ScoreRule, benchmark
 from workloads.cells import text, whole
 from workloads.errors import ColumnError, TaskError
 from workloads.length_class import length_class
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, unparsed
-from workloads.scorer import Headline, Reference, Scorer
+from workloads.scorer import Headline, Reference
 from workloads.tokenizer import tokenizer
 
 if TYPE_CHECKING:
@@ -50,11 +50,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
 
 
 def _messages(row: FileRow) -> tuple[dict[str, Any], ...]:
-    """The conversation, which the data has as JSON text.
-
-    Raises:
-        ColumnError: It is not one.
-    """
+    """The conversation, which the data has as JSON text."""
     prompt = row["prompt"]
     try:
         messages = json.loads(prompt) if isinstance(prompt, str) else prompt
@@ -95,11 +91,5 @@ def grade(reference: Reference, answer: Answer) -> Score:
 WORKLOAD: Final = benchmark(
     "mrcr",
     questions,
-    Scorer(
-        "official",
-        1,
-        grade,
-        "the card of openai/mrcr: grade",
-        (Headline("mean"), *by_tag("needles", _NEEDLES, "needles_")),
-    ),
+    official=ScoreRule(grade, headlines=(Headline("mean"), *by_tag("needles", _NEEDLES, "needles_"))),
 )

@@ -7,20 +7,26 @@ adjusted win rate). Questions of mathematics, reasoning and coding are judged wi
 
 from __future__ import annotations
 
+import re
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.plugins.evals.grading.pairwise import HEADLINES, PairwiseComparison, mean_of
-from loadgen.plugins.evals.grading.rating import rating_in
+from loadgen.plugins.evals.grading.pairwise import (
+    HEADLINES,
+    MAX_TOKENS,
+    PairwiseComparison,
+    compared,
+    inquiries,
+    mean_of,
+)
 from loadgen.plugins.evals.judging.judge_prompts import judge_prompts
-from loadgen.plugins.evals.judging.side_by_side import MAX_TOKENS, compared, inquiries
-from loadgen.plugins.evals.tasks.benchmarks import benchmark
+from loadgen.plugins.evals.tasks.benchmarks import ScoreRule, benchmark
 from workloads.cells import tag
 from workloads.errors import ColumnError, TaskError, did_you_mean
 from workloads.question import Question
 from workloads.sample import FollowUp, Sample
 from workloads.score import Score, Status, failed, graded, pending, unreadable
-from workloads.scorer import Headline, Inquiry, Reference, Scorer
+from workloads.scorer import Headline, Inquiry, Reference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -33,19 +39,10 @@ _PROMPTS: Final = judge_prompts("mt_bench")
 _WITH_REFERENCE: Final = frozenset({"math", "reasoning", "coding"})
 _RATINGS: Final = ("turn_1", "turn_2")
 _COMPARISONS: Final = ("turn_1_", "turn_2_")
-_FASTCHAT: Final = (
-    "https://raw.githubusercontent.com/lm-sys/FastChat/007ecd07da27132136c707eef92bf9841fd167f2/"
-    "fastchat/llm_judge/data/mt_bench"
-)
 
 
 def questions(inputs: Inputs) -> Iterator[Question]:
-    """One conversation a row.
-
-    Raises:
-        TaskError: The model to compare with has no answers.
-        ColumnError: A row is not as the benchmark has it.
-    """
+    """One conversation a row."""
     references = _turns_by_question(inputs.more("reference"))
     baseline = _baseline(inputs.options["baseline"], inputs) if inputs.options["baseline"] else {}
     for index, row in enumerate(inputs.rows):
@@ -71,6 +68,20 @@ def ask_for_ratings(reference: Reference, answer: Answer) -> Sequence[Inquiry]:
         Inquiry(key, prompt.messages(**texts), MAX_TOKENS, temperature=0.0)
         for key, prompt in zip(_RATINGS, prompts, strict=True)
     ]
+
+
+_RATING_PATTERNS: Final = (
+    re.compile(r"\[\[(\d{1,9}(?:\.\d*)?)\]\]", re.ASCII),
+    re.compile(r"\[(\d{1,9}(?:\.\d*)?)\]", re.ASCII),
+)
+
+
+def rating_in(text: str) -> float | None:
+    """The first rating in two brackets, else the first in one; None where there is none."""
+    for pattern in _RATING_PATTERNS:
+        if match := pattern.search(text):
+            return float(match[1])
+    return None
 
 
 def grade_ratings(_reference: Reference, answer: Answer) -> Score:
@@ -167,11 +178,8 @@ def _answers_of(row: FileRow, answers: Mapping[Any, list[str]], what: str) -> li
 WORKLOAD: Final = benchmark(
     "mt_bench",
     questions,
-    Scorer(
-        "official",
-        1,
+    official=ScoreRule(
         grade_ratings,
-        "lm-sys/FastChat, fastchat/llm_judge: single-answer grading",
         headlines=(
             Headline("score", unit="number"),
             Headline("first_turn", "avg(metrics['turn_1'])", unit="number"),
@@ -179,17 +187,6 @@ WORKLOAD: Final = benchmark(
         ),
         ask=ask_for_ratings,
         judge=_PROMPTS.label,
-        note="published figures are of answers at temperature 0.7 (writing, roleplay), 0.1 (stem, "
-        "humanities) and 0 (all others)",
     ),
-    Scorer(
-        "pairwise",
-        1,
-        grade_comparisons,
-        "lm-sys/FastChat, fastchat/llm_judge: pairwise-baseline, win_rate_adjusted",
-        headlines=HEADLINES,
-        ask=ask_for_comparisons,
-        judge=_PROMPTS.label,
-        note="compared with the answers of the model that the option `baseline` names",
-    ),
+    pairwise=ScoreRule(grade_comparisons, headlines=HEADLINES, ask=ask_for_comparisons, judge=_PROMPTS.label),
 )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.evals.grading.instructions import follows
 from loadgen.plugins.evals.grading.multilingual import MULTILINGUAL
-from loadgen.plugins.evals.tasks.benchmarks import benchmark
+from loadgen.plugins.evals.tasks.benchmarks import ScoreRule, benchmark
 from loadgen.plugins.evals.tasks.ifeval import verdicts
 from workloads.cells import tag
 from workloads.errors import ColumnError, TaskError
@@ -21,7 +21,7 @@ from workloads.nltk_data import offer
 from workloads.question import Question
 from workloads.sample import FollowUp, Sample
 from workloads.score import Score, failed, graded
-from workloads.scorer import Headline, Reference, Scorer
+from workloads.scorer import Headline, Reference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,11 +48,7 @@ _NONE: Final = frozenset({"", "None"})
 
 
 def questions(inputs: Inputs) -> Iterator[Question]:
-    """One conversation a row.
-
-    Raises:
-        ColumnError: A row is not as the benchmark has it.
-    """
+    """One conversation a row."""
     if inputs.data is not None:
         offer(inputs.data)
     seen: Counter[str] = Counter()
@@ -157,11 +153,7 @@ def grade(reference: Reference, answer: Answer) -> Score:
 
 
 def require(reference: Reference) -> None:
-    """Make sure that everything is there that the instructions of a conversation are checked with.
-
-    Raises:
-        ExtraError, SourceError: A package, or its data, is missing.
-    """
+    """Make sure that everything is there that the instructions of a conversation are checked with."""
     for turn in reference["turns"]:
         for name, arguments in zip(turn["names"], turn["arguments"], strict=True):
             try:
@@ -204,15 +196,5 @@ def _headlines() -> Iterator[Headline]:
 
 
 WORKLOAD: Final = benchmark(
-    "multi_if",
-    questions,
-    Scorer(
-        "official",
-        1,
-        grade,
-        "facebookresearch/Multi-IF@1cdb53ed: metrics.py, ifeval.py",
-        tuple(_headlines()),
-        require=require,
-        note="officially with top-p 0.9: --extra-body '{\"top_p\": 0.9}'",
-    ),
+    "multi_if", questions, official=ScoreRule(grade, require=require, headlines=tuple(_headlines()))
 )

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from loadgen.plugins.evals.grading.one_word import true_or_false
 from loadgen.plugins.evals.judging.judge_prompts import judge_prompts
 from loadgen.plugins.evals.tasks import baseline
-from loadgen.plugins.evals.tasks.benchmarks import benchmark
+from loadgen.plugins.evals.tasks.benchmarks import ScoreRule, benchmark
 from workloads.cells import text
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, pending, unreadable
-from workloads.scorer import Inquiry, Reference, Scorer
+from workloads.scorer import Inquiry, Reference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -53,22 +52,13 @@ def grade(_reference: Reference, answer: Answer) -> Score:
     reply = answer.judged.get(_KEY)
     if reply is None:
         return pending()
-    verdict = true_or_false(reply)
+    verdict = {"TRUE": True, "FALSE": False}.get(reply.strip().upper())
     return unreadable("word TRUE or FALSE", reply) if verdict is None else graded(verdict, reply.strip())
 
 
 WORKLOAD: Final = benchmark(
     "natural_reasoning",
     questions,
-    Scorer(
-        "judged",
-        1,
-        grade,
-        "this project: the data set has no official scorer; a reply that is not one word TRUE or FALSE "
-        "has no score",
-        ask=ask,
-        judge=_PROMPTS.label,
-        note="there is no official test split: figures of other tools are of other rows",
-    ),
     baseline.natural_reasoning(),
+    judged=ScoreRule(grade, ask=ask, judge=_PROMPTS.label),
 )

@@ -5,7 +5,9 @@ The checks are Python of the benchmark. They run in the agent's sandbox when it 
 
 from __future__ import annotations
 
-from dataclasses import replace
+import re
+from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,24 +24,104 @@ from loadgen.plugins.evals.grading.pinchbench import (
 )
 from loadgen.plugins.evals.headlines import by_tag
 from loadgen.plugins.evals.judging.judge_prompts import judge_prompts
-from loadgen.plugins.evals.tasks.benchmarks import benchmark
-from loadgen.plugins.evals.tasks.pinchbench_tasks import KINDS, PinchTask, read_task
+from loadgen.plugins.evals.tasks.benchmarks import ScoreRule, benchmark
 from workloads.episode_program import EpisodeProgram, EpisodeSample
-from workloads.errors import SourceError
+from workloads.errors import MalformedError, SourceError
 from workloads.question import Question
 from workloads.sandbox_contract import SandboxSpec
 from workloads.score import Score, failed, graded, pending, unparsed, with_replies
-from workloads.scorer import Headline, Inquiry, Reference, Scorer
+from workloads.scorer import Headline, Inquiry, Reference
 from workloads.sources import FileRow
+from workloads.yaml_values import NotYAMLError, parse_yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from loadgen.plugins.agents.episode import Ask
     from loadgen.plugins.sandbox.opening import SandboxOnDemand
     from workloads.answer import Answer
     from workloads.sample import Message
     from workloads.workload import Inputs
+
+KINDS: Final = ("automated", "llm_judge", "hybrid")
+
+_FILE: Final = re.compile(r"^---\s*\n(.*?)\n---\s*\n(.*)$", re.DOTALL)
+_HEADING: Final = re.compile(r"^##\s+(.+)$", re.MULTILINE)
+_CODE: Final = re.compile(r"```python\s*(.*?)\s*```", re.DOTALL)
+_CRITERION: Final = re.compile(r"^-\s+\[[ x]\]\s+(.+)$")
+_SECONDS: Final = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class PinchTask:
+    """One task; `texts` are contents, and `assets` files of the repository, by path in the folder."""
+
+    name: str
+    kind: str
+    category: str
+    prompts: Sequence[str]
+    new_sessions: Sequence[bool]
+    expected: str
+    rubric: str
+    checks: str
+    weights: Mapping[str, float] = field(default_factory=dict)
+    seconds: float = _SECONDS
+    texts: Mapping[str, str] = field(default_factory=dict)
+    assets: Mapping[str, str] = field(default_factory=dict)
+
+
+@cache
+def read_task(path: str) -> PinchTask:
+    """The task of a file."""
+    return parse_task(path, Path(path).read_text(encoding="utf-8"))
+
+
+def parse_task(path: str, text: str) -> PinchTask:
+    """Parse a task."""
+    parts = _FILE.match(text)
+    if parts is None:
+        raise MalformedError(f"{path}: no head between two lines of `---`")
+    try:
+        head = parse_yaml(parts[1])
+    except NotYAMLError as error:
+        raise MalformedError(f"{path}: its head is not YAML: {error}") from error
+    if not isinstance(head, dict) or not isinstance(head.get("id"), str):
+        raise MalformedError(f"{path}: its head has no `id`")
+    kind = head.get("grading_type", KINDS[0])
+    if kind not in KINDS:
+        raise MalformedError(f"{path}: `grading_type` is {kind}, where {', '.join(KINDS)} are known")
+    sections = _sections(parts[2])
+    code = _CODE.search(sections.get("Automated Checks", ""))
+    sessions = head.get("sessions") or [{"prompt": sections.get("Prompt", "")}]
+    files = head.get("workspace_files") or []
+    try:
+        return PinchTask(
+            name=head["id"],
+            kind=kind,
+            category=str(head.get("category", "")),
+            prompts=[str(session["prompt"]).strip() for session in sessions],
+            new_sessions=[bool(session.get("new_session")) for session in sessions],
+            expected=sections.get("Expected Behavior", ""),
+            rubric=sections.get("LLM Judge Rubric") or _criteria(sections.get("Grading Criteria", "")),
+            checks=code[1] if code else "",
+            weights={name: float(weight) for name, weight in (head.get("grading_weights") or {}).items()},
+            seconds=float(head.get("timeout_seconds", _SECONDS)),
+            texts={str(file["path"]): str(file["content"]) for file in files if "content" in file},
+            assets={str(file["dest"]): str(file["source"]) for file in files if "content" not in file},
+        )
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise MalformedError(f"{path}: its head is not as expected ({error!r})") from error
+
+
+def _sections(body: str) -> dict[str, Any]:
+    parts = _HEADING.split(body)
+    return {title: text.strip() for title, text in zip(parts[1::2], parts[2::2], strict=True)}
+
+
+def _criteria(text: str) -> str:
+    matches = (_CRITERION.match(line.strip()) for line in text.split("\n"))
+    return "\n".join(f"- {match[1]}" for match in matches if match)
+
 
 _KEY: Final = "grade"
 _PASS: Final = 0.5
@@ -51,12 +133,7 @@ _AUTOMATED, _LLM_JUDGE, _HYBRID = KINDS
 
 
 def questions(inputs: Inputs) -> Iterator[Question]:
-    """One episode a task file.
-
-    Raises:
-        MalformedError: A file is not a task, and why.
-        SourceError: A file that the task needs is not there.
-    """
+    """One episode a task file."""
     for index, row in enumerate(inputs.rows):
         path = Path(row["path"])
         task = read_task(str(path))
@@ -117,11 +194,7 @@ async def play(sample: EpisodeSample, ask: Ask, sandbox: SandboxOnDemand) -> Epi
 
 
 async def finish(sample: EpisodeSample, sandbox: SandboxOnDemand, result: EpisodeResult) -> EpisodeResult:
-    """Run the checks in the agent's sandbox; the details have the numbers, or the error.
-
-    Raises:
-        SandboxError: The sandbox failed.
-    """
+    """Run the checks in the agent's sandbox; the details have the numbers, or the error."""
     task = _task(sample)
     checks: dict[str, Any] = {}
     if task.kind != _LLM_JUDGE and task.checks:
@@ -187,30 +260,12 @@ def _paths(path: Path, content: bytes) -> Iterator[FileRow]:
     yield FileRow(str(path), {"path": str(path.absolute())})
 
 
-_OFFICIAL: Final = Scorer(
-    "official",
-    1,
-    grade,
-    "pinchbench/skill@14b29939: scripts/lib_grading.py",
-    headlines=(
-        Headline("score"),
-        *by_tag("grading", KINDS),
-    ),
-    ask=ask,
-    judge=_PROMPTS.label,
-    note="officially an OpenClaw agent, with its own tools and the web, does the tasks and judges",
-)
-
 WORKLOAD: Final = benchmark(
     "pinchbench",
     questions,
-    _OFFICIAL,
-    replace(
-        _OFFICIAL,
-        name="baseline",
-        grade=passes,
-        definition="open-jarvis/OpenJarvis@620f20cc, evals/scorers/pinchbench.py: right from 0.5 on",
-        headlines=(Headline("accuracy"),),
-    ),
     read=_paths,
+    official=ScoreRule(
+        grade, headlines=(Headline("score"), *by_tag("grading", KINDS)), ask=ask, judge=_PROMPTS.label
+    ),
+    baseline=ScoreRule(passes, ask=ask, judge=_PROMPTS.label),
 )

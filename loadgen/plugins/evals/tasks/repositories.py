@@ -1,4 +1,4 @@
-"""The common part of SWE-bench and SWE-bench Pro: an agent in a repository, whose changes are the patch."""
+"""The common part of SWE-bench and SWE-bench Pro: an agent in a repository makes the patch."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.agents import terminal
+from loadgen.plugins.evals.prompts import prompt
 from workloads.episode_program import EpisodeProgram, EpisodeSample
 from workloads.errors import ColumnError, TaskError, did_you_mean
 from workloads.sample import Sample
@@ -27,11 +28,7 @@ _MOST_LOG_BYTES: Final = 64 * MIB
 _PROCESSES: Final = 1024
 _GIT_S: Final = 120.0
 _BASE: Final = "refs/loadgen/base"
-_AGENT: Final = (
-    "You work in a Linux terminal, with the tool `bash`, in the repository {folder}. Change its source so "
-    "that the issue is resolved. Leave the tests as they are; others decide. When you are done, answer "
-    "without calling the tool."
-)
+_AGENT: Final = prompt("repositories", "agent")
 _PATCH: Final = (
     "Resolve the issue in the repository {repository}. Answer with one patch in the format of `git diff`, "
     "between lines of ```diff and ```, that `git apply` can apply in its root."
@@ -55,11 +52,7 @@ def container(image: str, options: Mapping[str, Any]) -> SandboxSpec:
 def sample_of(
     index: int, repository: str, issue: str, folder: str, spec: SandboxSpec, options: Mapping[str, Any]
 ) -> Sample:
-    """The sample: the work of an agent in the repository, or a patch.
-
-    Raises:
-        TaskError: The mode does not exist.
-    """
+    """The sample: the work of an agent in the repository, or a patch."""
     mode = options["mode"]
     if mode not in _MODES:
         raise TaskError(f"mode={mode}: must be one of {', '.join(_MODES)}{did_you_mean(mode, _MODES)}")
@@ -88,11 +81,7 @@ async def play(sample: EpisodeSample, ask: Ask, sandbox: SandboxOnDemand) -> Epi
 
 
 async def finish(sample: EpisodeSample, sandbox: SandboxOnDemand, result: EpisodeResult) -> EpisodeResult:
-    """Take the patch: all that differs from the commit at the beginning.
-
-    Raises:
-        SandboxError: The container failed.
-    """
+    """Take the patch: all that differs from the commit at the beginning."""
     diff = f"cd {_folder(sample)} && git add -A && git -c core.fileMode=false diff --cached {_BASE}"
     changes = await sandbox.exec(diff, _GIT_S)
     details = {"patch": changes.stdout} if changes.ok else {"no_patch": changes.stderr.strip()}
@@ -104,11 +93,7 @@ def _folder(sample: EpisodeSample) -> str:
 
 
 def listed(row: FileRow, column: str) -> list[str]:
-    """A list of texts: as such, or as text in JSON or Python, both of which are in the data.
-
-    Raises:
-        ColumnError: It is not one.
-    """
+    """A list of texts: as such, or as text in JSON or Python, both of which are in the data."""
     value = row[column]
     if isinstance(value, str):
         try:
@@ -124,11 +109,5 @@ def listed(row: FileRow, column: str) -> list[str]:
 
 
 def image_of(template: str, instance: str, published: str) -> str:
-    """The image of an instance.
-
-    Args:
-        template: The option `images`: `{instance}` in it is replaced; empty for the published image.
-        instance: Its id.
-        published: The name of the published image.
-    """
+    """The image of an instance: of a template, in which `{instance}` is replaced, else the published one."""
     return template.replace("{instance}", instance) if template else published

@@ -7,34 +7,23 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.evals.grading.json_answer import json_in
 from loadgen.plugins.evals.headlines import metric_shares
+from loadgen.plugins.evals.prompts import prompt
 from loadgen.plugins.evals.tasks.benchmarks import benchmark
-from loadgen.plugins.evals.tasks.criteria import judged
-from loadgen.plugins.evals.tasks.difficulty import BY_DIFFICULTY, difficulty
+from loadgen.plugins.evals.tasks.use_cases import difficulty, graded_parts, judged, official
 from workloads.question import Question
 from workloads.sample import Sample
-from workloads.score import Score, graded, unparsed
-from workloads.scorer import Headline, Reference, Scorer
+from workloads.score import Score, unparsed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from workloads.answer import Answer
+    from workloads.scorer import Reference
     from workloads.workload import Inputs
 
 MOST_WORDS: Final = 150
 
-_SYSTEM: Final = f"""\
-You are given a claim, numbered excerpts and a question for a figure. Reply with one JSON object alone:
-{{"supporting": ["S1", …], "opposing": ["S2", …], "figure": a number, "synthesis": "…"}}
-
-List an excerpt only if it reports a measured result on the claim itself: as supporting if the result agrees
-with the claim, as opposing if it found no effect or the opposite. Leave out what measured something else or
-other subjects, opinions, plans, retracted or invalid results, and what repeats the data of another excerpt.
-
-"figure" answers the question for a figure, from the excerpts that you list, in the unit that is asked for.
-
-"synthesis" says in two to five sentences, {MOST_WORDS} words at most, what is known, where results differ and
-why; it cites every excerpt that you list, like [S1]."""
+_SYSTEM: Final = prompt("research_mining", "system")
 
 _CITATION: Final = re.compile(r"\[(S\d+(?:\s*[,;]\s*S\d+)*)\]")
 _NAME: Final = re.compile(r"S\d+")
@@ -73,9 +62,8 @@ def grade(reference: Reference, answer: Answer) -> Score:
         "cited": f"cites {_shown(cited)}",
         "short": f"{words} words, where {MOST_WORDS} are allowed",
     }
-    wrong = "; ".join(reasons[name] for name, is_right in right.items() if not is_right)
     taken = f"{fields.get('supporting')}, {fields.get('opposing')}, {figure}"
-    return graded(not wrong, taken, wrong, **{name: float(is_right) for name, is_right in right.items()})
+    return graded_parts(right, reasons, taken)
 
 
 def _names(value: Any) -> set[str] | None:
@@ -100,16 +88,10 @@ def _shown(names: set[str]) -> str:
 WORKLOAD: Final = benchmark(
     "research_mining",
     questions,
-    Scorer(
-        "official",
-        1,
+    official(
         grade,
-        "this project: both lists and the figure are right, and a short synthesis cites what is listed",
-        headlines=(
-            Headline("accuracy"),
-            *metric_shares(*_FIGURES),
-            *BY_DIFFICULTY,
-        ),
+        "both lists and the figure are right, and a short synthesis cites what is listed",
+        *metric_shares(*_FIGURES),
     ),
     judged(grade),
 )

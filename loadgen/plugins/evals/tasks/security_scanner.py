@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.evals.grading.json_answer import json_in
 from loadgen.plugins.evals.tasks.benchmarks import benchmark
-from loadgen.plugins.evals.tasks.difficulty import BY_DIFFICULTY, difficulty
+from loadgen.plugins.evals.tasks.use_cases import difficulty, official
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, unparsed
-from workloads.scorer import Headline, Reference, Scorer
+from workloads.scorer import Headline, Reference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -70,17 +70,12 @@ def _is(finding: Mapping[str, Any], report: Mapping[str, Any]) -> bool:
 WORKLOAD: Final = benchmark(
     "security_scanner",
     questions,
-    Scorer(
-        "official",
-        1,
+    official(
         grade,
-        "this project: F1 of (CWE, line), a mean over the pieces of code",
-        headlines=(
-            Headline("f1"),
-            Headline("precision", "coalesce(sum(metrics['found']) / nullif(sum(metrics['reported']), 0), 0)"),
-            Headline("recall", "coalesce(sum(metrics['found']) / nullif(sum(metrics['wanted']), 0), 0)"),
-            Headline("clean_kept", "avg(value) FILTER (tags['clean'] = 'yes')"),
-            *BY_DIFFICULTY,
-        ),
+        "F1 of (CWE, line), a mean over the pieces of code",
+        Headline("precision", "coalesce(sum(metrics['found']) / nullif(sum(metrics['reported']), 0), 0)"),
+        Headline("recall", "coalesce(sum(metrics['found']) / nullif(sum(metrics['wanted']), 0), 0)"),
+        Headline("clean_kept", "avg(value) FILTER (tags['clean'] = 'yes')"),
+        score="f1",
     ),
 )

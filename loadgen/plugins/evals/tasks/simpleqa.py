@@ -12,13 +12,13 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.evals.judging.judge_prompts import judge_prompts
-from loadgen.plugins.evals.tasks.benchmarks import benchmark
+from loadgen.plugins.evals.tasks.benchmarks import ScoreRule, benchmark
 from workloads.cells import tag, text
 from workloads.errors import ColumnError
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, Status, graded, pending, with_replies
-from workloads.scorer import Headline, Inquiry, Reference, Scorer
+from workloads.scorer import Headline, Inquiry, Reference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -84,27 +84,20 @@ def _metadata(row: FileRow) -> dict[str, Any]:
 WORKLOAD: Final = benchmark(
     "simpleqa",
     questions,
-    Scorer(
-        "official",
-        1,
+    official=ScoreRule(
         grade,
-        "openai/simple-evals @ee3b0318, simpleqa_eval.py",
         headlines=(
             Headline("correct"),
             Headline("f1", f"2 * {_CORRECT} / (count(*) + {_CORRECT} + {_INCORRECT})"),
             Headline(
-                "accuracy_given_attempted",
-                f"coalesce({_CORRECT} / nullif({_CORRECT} + {_INCORRECT}, 0), 0)",
+                "accuracy_given_attempted", f"coalesce({_CORRECT} / nullif({_CORRECT} + {_INCORRECT}, 0), 0)"
             ),
             Headline("incorrect", f"{_INCORRECT} / count(*)", better="lower"),
             Headline(
-                "not_attempted",
-                "coalesce(sum(metrics['not_attempted']), 0) / count(*)",
-                better="lower",
+                "not_attempted", "coalesce(sum(metrics['not_attempted']), 0) / count(*)", better="lower"
             ),
         ),
         ask=ask,
         judge=_PROMPTS.label,
-        note="the judge is asked at temperature 0; its published figures are at 0.5",
     ),
 )

@@ -6,16 +6,16 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from loadgen.plugins.evals.grading.supergpqa_letter import letter
 from loadgen.plugins.evals.headlines import by_tag
 from loadgen.plugins.evals.judging.judge_prompts import judge_prompts
-from loadgen.plugins.evals.tasks.benchmarks import benchmark
+from loadgen.plugins.evals.prompts import prompt
+from loadgen.plugins.evals.tasks.benchmarks import ScoreRule, benchmark
 from workloads.cells import letter as letter_in
 from workloads.cells import tag, text, texts
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, pending, unparsed, unreadable
-from workloads.scorer import Headline, Inquiry, Reference, Scorer
+from workloads.scorer import Headline, Inquiry, Reference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,11 +33,7 @@ _LETTER_LINE: Final = re.compile(
     r"^[ \t*_`>#]*letter[ \t*_`]*:[ \t*_`(\[]*([A-Z]|NONE)[ \t*_`)\].]*$", re.IGNORECASE | re.MULTILINE
 )
 _LETTER_ALONE: Final = re.compile(r"\A[\s*_`(\[]{0,9}([A-Z]|NONE)[\s*_`)\].]{0,9}\Z")
-_PROMPT: Final = (
-    "Answer the following multiple choice question{about}. There is only one correct answer. The last line "
-    "of your response should be in the format 'Answer: $LETTER' (without quotes), where LETTER is one of A, "
-    "B, C, D, E, F, G, H, I, or J.\n\n{question}\n{options}"
-)
+_PROMPT: Final = prompt("supergpqa", "prompt")
 
 
 def questions(inputs: Inputs) -> Iterator[Question]:
@@ -61,6 +57,73 @@ def questions(inputs: Inputs) -> Iterator[Question]:
         }
         reference = {"answer": letter_in(row, "answer_letter", _LETTERS), "options": options}
         yield Question(tag(row, "uuid"), Sample(index, prompt, tags=tags), reference)
+
+
+# The letter of an answer is searched for in the last line, then in the whole text; else the text of an option
+# is. Between the announcement and the letter may be nothing but markup, for which the official expressions
+# have a group that repeats a group that may be empty: over a row of asterisks they take exponential time (the
+# official code gives each five seconds, and then goes on without a letter). These try the same places in the
+# same order, each once.
+
+_SIGN: Final = r"[*${(\[\\]"
+_COMMAND: Final = r"\\(?:boxed|mathbf|mathrm|text)\{"
+_COMMANDS: Final = f"(?:{_COMMAND})*"
+_MARKUP: Final = rf"{_COMMANDS}(?:{_SIGN}{_COMMANDS})*?"
+"""As `(?:SIGN*?COMMAND?)*`: commands are passed over at once, signs one by one as nothing else fits."""
+
+_SPACE: Final = r"(?:(?<!\s)\s*)?"
+r"""As `\s*` behind what may be nothing behind another `\s*`."""
+
+_END: Final = r"[\\}$)\]]*(?:[\s:.*)]|$)"
+_THE_ANSWER: Final = r"[Tt]he\s+(?:\w+\s+)?(?:answer|option)(?:\w+\s)?\s+"
+_ALONE: Final = rf"^[^\w\r\n]*(?:{_COMMAND}{_MARKUP}\s*|(?:(?=[\r\n])\s*)?)"
+"""As `^[^\\w\r\n]*MARKUP\\s*`."""
+
+_LETTER_PATTERNS: Final = tuple(
+    re.compile(f"{start}([ABCDEFGHIJ]){_END}", re.IGNORECASE)
+    for start in (
+        rf"{_THE_ANSWER}is?:?\s*{_MARKUP}{_SPACE}",
+        rf"Answer[*\s]*:\s*{_MARKUP}{_SPACE}",
+        _ALONE,
+    )
+)
+
+
+def letter(text: str, options: Sequence[str]) -> str | None:
+    """The letter, in the original case where the answer has a letter; None without one."""
+    return _search(_LETTER_PATTERNS, text) or _by_content(text, options)
+
+
+def _by_content(text: str, options: Sequence[str]) -> str | None:
+    escaped = [re.escape(option) for option in options]
+    letter = _search(_contents(escaped), text)
+    if not letter:
+        return None
+    # The official code takes a text that is another option's escaped one for that option.
+    index = escaped.index(letter) if letter in escaped else options.index(letter)
+    return chr(ord("A") + options.index(options[index]))
+
+
+def _contents(escaped: Sequence[str]) -> tuple[re.Pattern[str], ...]:
+    either = "|".join(escaped)
+    return tuple(
+        re.compile(f"{start}({either}){_END}")
+        for start in (
+            rf"{_THE_ANSWER}is:?\s*{_MARKUP}{_SPACE}",
+            rf"(?i:Answer)\s*{_MARKUP}{_SPACE}",
+            _ALONE,
+        )
+    )
+
+
+def _search(patterns: Sequence[re.Pattern[str]], text: str) -> str | None:
+    """The first match of the patterns, in the last line before the whole text."""
+    text = text.rstrip()
+    for part in (text[text.rfind("\n") + 1 :], text):
+        for pattern in patterns:
+            if match := pattern.search(part):
+                return match[1]
+    return None
 
 
 def grade(reference: Reference, answer: Answer) -> Score:
@@ -116,30 +179,16 @@ def grade_letter(reference: Reference, answer: Answer) -> Score:
     return replace(chosen, details=details)
 
 
-_OFFICIAL: Final = Scorer(
-    "official",
-    1,
-    grade,
-    "SuperGPQA/SuperGPQA at 03a3e27, eval/eval.py: zero-shot",
-    headlines=(
-        Headline("accuracy"),
-        *(_mean_of(name) for name in ("subfield", "field", "discipline")),
-        *by_tag("difficulty", _LEVELS),
-        Headline("miss_rate", "avg(coalesce(metrics['miss'], 1))", better="lower"),
-    ),
+_HEADLINES: Final = (
+    Headline("accuracy"),
+    *(_mean_of(name) for name in ("subfield", "field", "discipline")),
+    *by_tag("difficulty", _LEVELS),
+    Headline("miss_rate", "avg(coalesce(metrics['miss'], 1))", better="lower"),
 )
 
 WORKLOAD: Final = benchmark(
     "supergpqa",
     questions,
-    _OFFICIAL,
-    replace(
-        _OFFICIAL,
-        name="judge_letter",
-        grade=grade_letter,
-        definition="a judge takes the letter out of the answer, and it is compared with the right one",
-        ask=ask_letter,
-        judge=_PROMPTS.label,
-        note="the letter is taken out by a judge, not by the official rule: another metric",
-    ),
+    official=ScoreRule(grade, headlines=_HEADLINES),
+    judge_letter=ScoreRule(grade_letter, headlines=_HEADLINES, ask=ask_letter, judge=_PROMPTS.label),
 )

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from loadgen.plugins.evals.grading.patches import patch_of
 from loadgen.plugins.evals.grading.swe_bench.infrastructure import infrastructure_failure
 from loadgen.plugins.evals.grading.swe_bench.resolution import Resolution, resolution_of
 from loadgen.plugins.evals.grading.swe_bench.test_log import statuses_in
-from loadgen.plugins.evals.patch_tests import FOLDER, PatchedRun, run_patched
-from loadgen.plugins.evals.tasks.benchmarks import benchmark
+from loadgen.plugins.evals.patch_tests import FOLDER, PatchedRun, patch_of, run_patched
+from loadgen.plugins.evals.tasks.benchmarks import ScoreRule, benchmark
 from loadgen.plugins.evals.tasks.repositories import container, image_of, listed, sample_of
 from loadgen.plugins.sandbox.opening import open_sandbox
 from workloads.cells import text
@@ -20,7 +19,7 @@ from workloads.errors import MalformedError
 from workloads.question import Question
 from workloads.sandbox_contract import SandboxError, SandboxSpec
 from workloads.score import Score, failed, graded, unparsed
-from workloads.scorer import Headline, Reference, Scorer
+from workloads.scorer import Headline, Reference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -96,16 +95,5 @@ def verdict(reference: Reference, run: PatchedRun, patch: str = "") -> Score:
 
 
 WORKLOAD: Final = benchmark(
-    "swe_bench",
-    questions,
-    Scorer(
-        "official",
-        1,
-        grade,
-        "swebench 5.0.2, harness/run_evaluation.py and harness/grading.py",
-        headlines=(Headline("resolved"),),
-        runs_code=True,
-        own_containers=True,
-        seconds=7200.0,
-    ),
+    "swe_bench", questions, official=ScoreRule(grade, headlines=(Headline("resolved"),))
 )

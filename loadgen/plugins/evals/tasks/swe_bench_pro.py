@@ -9,10 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from loadgen.plugins.evals.grading.patches import patch_of, without_binary_files
 from loadgen.plugins.evals.grading.swe_bench_pro import is_resolved, passed_tests
-from loadgen.plugins.evals.patch_tests import WORKSPACE, run_workspace
-from loadgen.plugins.evals.tasks.benchmarks import benchmark
+from loadgen.plugins.evals.patch_tests import WORKSPACE, patch_of, run_workspace, without_binary_files
+from loadgen.plugins.evals.tasks.benchmarks import ScoreRule, benchmark
 from loadgen.plugins.evals.tasks.repositories import container, image_of, listed, sample_of
 from loadgen.plugins.sandbox.opening import open_sandbox
 from workloads.cells import text
@@ -20,7 +19,7 @@ from workloads.errors import MalformedError, SourceError
 from workloads.question import Question
 from workloads.sandbox_contract import SandboxError, SandboxSpec
 from workloads.score import Score, failed, graded, unparsed
-from workloads.scorer import Headline, Reference, Scorer
+from workloads.scorer import Headline, Reference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,11 +35,7 @@ _SHOWN: Final = 1500
 
 
 def questions(inputs: Inputs) -> Iterator[Question]:
-    """One question an instance.
-
-    Raises:
-        SourceError: The scripts of an instance are not there.
-    """
+    """One question an instance."""
     options = inputs.options
     repository_folder = Path(options["repository"] or inputs.data or ".")
     for index, row in enumerate(inputs.rows):
@@ -59,15 +54,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
 
 
 def workspace(folder: Path, row: FileRow) -> dict[str, str]:
-    """The files of an instance's workspace, but for the patch.
-
-    Args:
-        folder: A clone of the benchmark's repository.
-        row: The instance.
-
-    Raises:
-        SourceError: A file of the repository is not there.
-    """
+    """The files of an instance's workspace, but for the patch."""
     instance = text(row, "instance_id")
     variables = [
         line.strip().replace("ENV", "export", 1)
@@ -137,16 +124,5 @@ def grade(reference: Reference, answer: Answer) -> Score:
 
 
 WORKLOAD: Final = benchmark(
-    "swe_bench_pro",
-    questions,
-    Scorer(
-        "official",
-        1,
-        grade,
-        "scaleapi/SWE-bench_Pro-os at 0875a8af, swe_bench_pro_eval.py",
-        headlines=(Headline("resolved"),),
-        runs_code=True,
-        own_containers=True,
-        seconds=7200.0,
-    ),
+    "swe_bench_pro", questions, official=ScoreRule(grade, headlines=(Headline("resolved"),))
 )

@@ -15,14 +15,15 @@ from loadgen.plugins.evals.environments.tau2.episode import agent_prompt
 from loadgen.plugins.evals.environments.tau2.world import declared
 from loadgen.plugins.evals.grading.tau2 import ENDED, action_checks, communicate_checks, simulation_reward
 from loadgen.plugins.evals.headlines import by_tag
-from loadgen.plugins.evals.tasks.benchmarks import benchmark
+from loadgen.plugins.evals.prompts import prompt
+from loadgen.plugins.evals.tasks.benchmarks import ScoreRule, benchmark
 from loadgen.plugins.evals.tasks.tau_bench import chosen
 from workloads.cells import text
 from workloads.episode_program import EpisodeProgram, EpisodeSample
 from workloads.errors import ColumnError
 from workloads.question import Question
 from workloads.score import Score, graded, pending, unparsed, unreadable
-from workloads.scorer import Headline, Inquiry, Reference, Scorer
+from workloads.scorer import Headline, Inquiry, Reference
 from workloads.sources import one_document, one_text
 from workloads.workload import Inputs, Source
 
@@ -44,38 +45,11 @@ _DATABASES: Final = {"airline": ("db",), "retail": ("db",), _PHONES: ("db", "use
 _BASIS: Final = ("DB", "COMMUNICATE")
 _JUDGED: Final = "NL_ASSERTION"
 _INQUIRY: Final = "nl_assertions"
-_JUDGE: Final = """\
-TASK
-- You will be given a list of expected outcomes and a conversation that was collected during a test case run.
-- The conversation is between an agent and a customer.
-- Your job is to evaluate whether the agent satisfies each of the expected outcomes.
-- Grade each expected outcome individually.
-
-FORMAT
-- Your response should be a JSON object with the following fields:
-- `reasoning`: a short explanation for your classification
-- `metExpectation`: `true` if the agent satisfies the expected outcomes, `false` otherwise
-- `expectedOutcome`: repeat the expectation from the input that you are grading
-
-Example response structure:
-{
-    "results": [
-        {
-            "expectedOutcome": "<one of the expected outcomes from the input>",
-            "reasoning": "<reasoning trace>",
-            "metExpectation": <false or true>,
-        }
-    ]
-}"""
+_JUDGE: Final = prompt("tau2", "judge")
 
 
 def questions(inputs: Inputs) -> Iterator[Question]:
-    """One episode a task of the base split.
-
-    Raises:
-        TaskError: The domain does not exist.
-        ColumnError: A task is not as the benchmark has it.
-    """
+    """One episode a task of the base split."""
     index = 0
     for domain in chosen("tau2", inputs.options["domain"], list(DOMAINS)):
         (split,) = inputs.more(f"{domain} split")
@@ -103,18 +77,7 @@ def _policy(domain: str, inputs: Inputs) -> str:
 
 
 def question_of(index: int, domain: str, row: FileRow, policy: str, paths: Mapping[str, str]) -> Question:
-    """The episode of a task.
-
-    Args:
-        index: Of the sample.
-        domain: Of the task.
-        row: The task.
-        policy: Of the domain.
-        paths: The files of the domain's databases by their names.
-
-    Raises:
-        ColumnError: The task is not as the benchmark has it.
-    """
+    """The episode of a task."""
     scenario, criteria = row["user_scenario"], row["evaluation_criteria"]
     if not isinstance(scenario, dict) or "instructions" not in scenario or not isinstance(criteria, dict):
         raise ColumnError(f"{row.place}: 'user_scenario' or 'evaluation_criteria' is not an object of tau2's")
@@ -173,7 +136,7 @@ def grade(reference: Reference, answer: Answer) -> Score:
 
 
 def ask(reference: Reference, answer: Answer) -> Sequence[Inquiry]:
-    """The inquiry to a judge, for tasks whose reward includes one."""
+    """The inquiry to a judge, for tasks with a judged reward."""
     outcome = answer.episode
     if not _is_judged(reference) or outcome is None or outcome.details.get("termination") not in ENDED:
         return ()
@@ -270,19 +233,6 @@ _COLUMNS: Final = ("id", "user_scenario", "initial_state", "evaluation_criteria"
 WORKLOAD: Final = benchmark(
     "tau2",
     questions,
-    Scorer(
-        "official",
-        1,
-        grade,
-        f"sierra-research/tau2-bench@{_COMMIT[:8]}: src/tau2/evaluator",
-        headlines=(
-            Headline("reward"),
-            *by_tag("domain", DOMAINS),
-        ),
-        ask=ask,
-        judge="tau2 nl_assertions v1, officially gpt-4.1-2025-04-14",
-        note="pass^k with --repeats; published figures have gpt-4.1-2025-04-14 as the user",
-    ),
     source=Source(
         files=(
             "data/tau2/domains/*/tasks.json*",
@@ -304,4 +254,12 @@ WORKLOAD: Final = benchmark(
             **_world_sources(domain),
         }.items()
     },
+    official=ScoreRule(
+        grade,
+        headlines=(
+            Headline("reward"),
+            *by_tag("domain", DOMAINS),
+        ),
+        ask=ask,
+    ),
 )

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Final
 from loadgen.plugins.evals.environments.tau import episode
 from loadgen.plugins.evals.environments.tau.reward import spoken_outputs
 from loadgen.plugins.evals.headlines import by_tag
-from loadgen.plugins.evals.tasks.benchmarks import benchmark
+from loadgen.plugins.evals.tasks.benchmarks import ScoreRule, benchmark
 from workloads.cells import text
 from workloads.episode_program import EpisodeProgram, EpisodeSample
 from workloads.errors import ColumnError, MalformedError, TaskError, did_you_mean
 from workloads.question import Question
 from workloads.score import Score, graded, unparsed
-from workloads.scorer import Headline, Reference, Scorer
+from workloads.scorer import Headline, Reference
 from workloads.sources import FileRow, decoded, one_document, one_text, read_rows
 from workloads.workload import Inputs, Source
 
@@ -35,12 +35,7 @@ DOMAINS: Final = {"airline": ("flights", "reservations", "users"), "retail": ("o
 
 
 def questions(inputs: Inputs) -> Iterator[Question]:
-    """One episode a task.
-
-    Raises:
-        TaskError: The domain does not exist.
-        ColumnError: A task is not as the benchmark has it.
-    """
+    """One episode a task."""
     index = 0
     for domain in chosen("tau_bench", inputs.options["domain"], DOMAINS):
         (policy,) = inputs.more(f"{domain} policy")
@@ -54,11 +49,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
 
 
 def chosen(task: str, wanted: str, domains: Sequence[str] | dict[str, Any]) -> list[str]:
-    """Read the option `domain`: `all`, or domains with `+` between.
-
-    Raises:
-        TaskError: The domain does not exist.
-    """
+    """Read the option `domain`: `all`, or domains with `+` between."""
     names = set(domains if wanted == "all" else wanted.split("+"))
     for name in names - set(domains):
         raise TaskError(
@@ -71,19 +62,7 @@ def chosen(task: str, wanted: str, domains: Sequence[str] | dict[str, Any]) -> l
 def question_of(
     index: int, identifier: str, domain: str, row: FileRow, policy: str, files: dict[str, str]
 ) -> Question:
-    """The episode of a task.
-
-    Args:
-        index: Of the sample.
-        identifier: Of the question.
-        domain: `airline` or `retail`.
-        row: The task.
-        policy: The system prompt of the agent.
-        files: The tables by their names.
-
-    Raises:
-        ColumnError: The task is not as the benchmark has it.
-    """
+    """The episode of a task."""
     actions, outputs = row["actions"], row["outputs"]
     if not isinstance(actions, list) or not all(
         isinstance(action, dict) and {"name", "kwargs"} <= action.keys() for action in actions
@@ -131,9 +110,6 @@ def declared_tasks(path: Path, content: bytes) -> Iterator[FileRow]:
     """Tasks in the repository's format, `[Task(instruction=…, actions=[Action(name=…, kwargs={…})], …)]`.
 
     The file is Python, of which only literals are read. Others have rows of their own.
-
-    Raises:
-        MalformedError: It has no such tasks.
     """
     if ".py" not in path.suffixes:
         yield from read_rows(path, content)
@@ -183,17 +159,6 @@ _TASKS: Final = {
 WORKLOAD: Final = benchmark(
     "tau_bench",
     questions,
-    Scorer(
-        "official",
-        1,
-        grade,
-        f"sierra-research/tau-bench@{_COMMIT[:8]}: tau_bench/envs/base.py",
-        headlines=(
-            Headline("reward"),
-            *by_tag("domain", DOMAINS),
-        ),
-        note="pass^k with --repeats; published figures have gpt-4o as the user",
-    ),
     source=Source(
         files=("tau_bench/envs/*/tasks_test.py", "*_tasks_test.py*", "tasks_test.py"),
         urls=_TASKS["airline"].urls,
@@ -211,4 +176,11 @@ WORKLOAD: Final = benchmark(
             **{table: _source(domain, f"data/{table}.json", ("document",), 1) for table in tables},
         }.items()
     },
+    official=ScoreRule(
+        grade,
+        headlines=(
+            Headline("reward"),
+            *by_tag("domain", DOMAINS),
+        ),
+    ),
 )

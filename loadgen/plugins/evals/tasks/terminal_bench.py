@@ -16,13 +16,11 @@ from loadgen.plugins.evals.grading.harbor_reward import rewards_of
 from loadgen.plugins.evals.grading.swe_bench.infrastructure import infrastructure_failure
 from loadgen.plugins.evals.grading.terminal_pane import is_resolved, results_of_tests
 from loadgen.plugins.evals.tasks.benchmarks import benchmark
-from loadgen.plugins.evals.tasks.terminal_tasks import TerminalTask, terminal_task
-from loadgen.plugins.evals.tasks.terminal_tests import run_tests
+from loadgen.plugins.evals.tasks.terminal_tasks import TerminalTask, run_tests, terminal_task
 from workloads.episode_program import EpisodeProgram, EpisodeSample
 from workloads.errors import MalformedError
 from workloads.question import Question
 from workloads.score import Score, failed, graded, unparsed
-from workloads.scorer import Headline, Reference, Scorer
 from workloads.sources import FileRow
 
 if TYPE_CHECKING:
@@ -31,6 +29,7 @@ if TYPE_CHECKING:
     from loadgen.plugins.agents.episode import Ask, EpisodeResult
     from loadgen.plugins.sandbox.opening import SandboxOnDemand
     from workloads.answer import Answer
+    from workloads.scorer import Reference
     from workloads.workload import Inputs
 
 _HARBOR: Final = "harbor"
@@ -42,11 +41,7 @@ _SYSTEM: Final = (
 
 
 def questions(inputs: Inputs) -> Iterator[Question]:
-    """One episode a task folder.
-
-    Raises:
-        SourceError, MalformedError: A folder is not a task, and why.
-    """
+    """One episode a task folder."""
     network = inputs.options["network"]
     for index, row in enumerate(inputs.rows):
         task = terminal_task(Path(row["folder"]))
@@ -75,11 +70,7 @@ async def play(sample: EpisodeSample, ask: Ask, sandbox: SandboxOnDemand) -> Epi
 
 
 async def finish(sample: EpisodeSample, sandbox: SandboxOnDemand, result: EpisodeResult) -> EpisodeResult:
-    """Run the tests in the agent's container; the details have the results.
-
-    Raises:
-        SandboxError: The container failed.
-    """
+    """Run the tests in the agent's container; the details have the results."""
     tests = await run_tests(sandbox, _task(sample.episode.files["task"]))
     return replace(result, details={**result.details, "tests": tests.to_dict()})
 
@@ -140,16 +131,4 @@ def _folders(path: Path, content: bytes) -> Iterator[FileRow]:
     yield FileRow(str(path), {"folder": str(path.parent.absolute())})
 
 
-WORKLOAD: Final = benchmark(
-    "terminal_bench",
-    questions,
-    Scorer(
-        "official",
-        1,
-        grade,
-        "laude-institute/terminal-bench 0.2.18, harness/harness.py and parsers/pytest_parser.py; "
-        "harbor 0.25.0, verifier/verifier.py",
-        headlines=(Headline("accuracy"),),
-    ),
-    read=_folders,
-)
+WORKLOAD: Final = benchmark("terminal_bench", questions, read=_folders, official=grade)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from loadgen.plugins.evals.grading.harbor_reward import JSON_FILE, TEXT_FILE
 from workloads.errors import MalformedError, SourceError
 from workloads.sandbox_contract import MIB, SandboxLimits, SandboxSpec
 from workloads.yaml_values import NotYAMLError, parse_yaml
@@ -20,6 +21,8 @@ from workloads.yaml_values import NotYAMLError, parse_yaml
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+    from loadgen.plugins.sandbox.opening import AsyncSandbox, SandboxOnDemand
 
 AGENT_S: Final = 360.0
 TESTS_S: Final = 60.0
@@ -39,26 +42,7 @@ _PROCESSES: Final = 1024
 
 @dataclass(frozen=True, slots=True)
 class TerminalTask:
-    """One task.
-
-    Attributes:
-        name: Of its folder.
-        kind: Whose format it has.
-        instruction: What the agent is asked.
-        image: An image's name, or the folder with the Dockerfile.
-        agent_s: How long the agent may take.
-        tests_s: How long the tests may take.
-        tests: The files that the tests need, by their paths in the container. An agent does not see them.
-        command: What runs the tests.
-        network: Whether the format gives the task a network.
-        memory_bytes: Of the container.
-        cpus: Of the container.
-        environment: Variables of the container.
-        tests_environment: Variables of the tests alone.
-        difficulty: As the task says it; empty where it does not.
-        category: Likewise.
-        sha256: Over the files of its folder.
-    """
+    """One task; `image` is the name of an image, or the folder of a Dockerfile. Agents do not see `tests`."""
 
     name: str
     kind: Literal["terminal-bench", "harbor"]
@@ -78,11 +62,7 @@ class TerminalTask:
     sha256: str = ""
 
     def container(self, *, network: bool = False) -> SandboxSpec:
-        """The container of a task: the image's own user and folder, and a writable root.
-
-        Args:
-            network: Whether it may have one, where its format gives it one.
-        """
+        """The container of a task: the image's own user and folder, and a writable root."""
         limits = SandboxLimits(memory_bytes=self.memory_bytes, cpus=self.cpus, processes=_PROCESSES)
         return SandboxSpec(
             "docker",
@@ -97,12 +77,7 @@ class TerminalTask:
 
 
 def terminal_task(folder: Path) -> TerminalTask:
-    """Read a task.
-
-    Raises:
-        SourceError: The folder has no task, or lacks a file of it.
-        MalformedError: Its description cannot be read.
-    """
+    """Read a task."""
     if (folder / "task.toml").is_file():
         return _of_harbor(folder)
     if (folder / "task.yaml").is_file():
@@ -145,12 +120,7 @@ def _of_terminal_bench(folder: Path) -> TerminalTask:
 
 
 def _composed(folder: Path) -> tuple[str, dict[str, str]]:
-    """The image and the variables of a task's container, from an optional Compose file.
-
-    Raises:
-        MalformedError: It cannot be read.
-        SourceError: The task needs more than one container.
-    """
+    """The image and the variables of a task's container, from an optional Compose file."""
     path = folder / _COMPOSE
     if not path.is_file():
         return str(folder), {}
@@ -226,7 +196,7 @@ def _memory(path: Path, environment: dict[str, Any]) -> int:
 
 
 def _variables(path: Path, table: dict[str, Any]) -> dict[str, str]:
-    """The variables of a table. A variable that Harbor takes from the host stays empty: it may hold a key."""
+    """The variables of a table; one that Harbor takes from the host is empty, for it may hold a key."""
     return {name: _default(str(value)) for name, value in _table(path, table, "env").items()}
 
 
@@ -274,3 +244,45 @@ def _checksum(folder: Path) -> str:
     for name, content in _files(folder, "").items():
         digest.update(f"{name}\0{len(content)}\0".encode() + content)
     return digest.hexdigest()
+
+
+_VERIFIER: Final = "/logs/verifier"
+"""The folder of Harbor's rewards."""
+
+
+@dataclass(frozen=True, slots=True)
+class TerminalTests:
+    """The results of the tests."""
+
+    output: str
+    ending: str
+    rewards: tuple[str, str] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as JSON."""
+        return {"output": self.output, "ending": self.ending, "rewards": self.rewards}
+
+
+async def run_tests(sandbox: AsyncSandbox | SandboxOnDemand, task: TerminalTask) -> TerminalTests:
+    """Copy the tests into the container, and run the tests. A reward left by the agent is removed first.
+
+    Raises:
+        SandboxError: The container failed: nothing is known of the agent's work.
+    """
+    await sandbox.exec(["rm", "-rf", "/tests", *(f"{_VERIFIER}/{name}" for name in (JSON_FILE, TEXT_FILE))])
+    await sandbox.put_files(task.tests)
+    variables = [f"{name}={value}" for name, value in task.tests_environment.items()]
+    result = await sandbox.exec(["env", *variables, "/bin/sh", "-c", task.command], task.tests_s)
+    rewards = await _rewards(sandbox) if task.kind == "harbor" and result.ending == "exited" else None
+    return TerminalTests(result.stdout + result.stderr, result.ending, rewards)
+
+
+async def _rewards(sandbox: AsyncSandbox | SandboxOnDemand) -> tuple[str, str] | None:
+    """The file that counts: that with JSON, where there are both."""
+    for name in (JSON_FILE, TEXT_FILE):
+        try:
+            content = await sandbox.get_file(f"{_VERIFIER}/{name}")
+        except FileNotFoundError:
+            continue
+        return name, content.decode(errors="replace")
+    return None

@@ -1,4 +1,4 @@
-"""WildChat: questions of users to a chat assistant (Zhao et al., arXiv:2405.01470), judged by its answers.
+"""WildChat: questions of users to a chat assistant (Zhao et al., arXiv:2405.01470), next to recorded answers.
 
 There is no official definition. Ours: the first question of a conversation is asked, and a judge holds the
 answer against the recorded one, in both orders, with MT-Bench's words. A tie is half a win, and the score is
@@ -16,21 +16,20 @@ from typing import TYPE_CHECKING, Final
 from loadgen.plugins.evals.grading.five_verdicts import HEADLINES as FIVE_STEP_HEADLINES
 from loadgen.plugins.evals.grading.five_verdicts import FiveVerdictsComparison as FiveStep
 from loadgen.plugins.evals.grading.five_verdicts import JudgeReply, reply_in
-from loadgen.plugins.evals.grading.pairwise import HEADLINES, PairwiseComparison
+from loadgen.plugins.evals.grading.pairwise import HEADLINES, PairwiseComparison, compared, inquiries, replies
 from loadgen.plugins.evals.judging.judge_prompts import judge_prompts
-from loadgen.plugins.evals.judging.side_by_side import compared, inquiries, replies
-from loadgen.plugins.evals.tasks.benchmarks import benchmark
+from loadgen.plugins.evals.tasks.benchmarks import ScoreRule, benchmark
 from workloads.cells import tag
 from workloads.errors import ColumnError
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, pending, unreadable
-from workloads.scorer import Inquiry, Reference, Scorer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from workloads.answer import Answer
+    from workloads.scorer import Inquiry, Reference
     from workloads.sources import FileRow
     from workloads.workload import Inputs
 
@@ -122,38 +121,10 @@ def _first_turns(row: FileRow) -> tuple[str, str] | None:
     )
 
 
-_BOTH: Final = Scorer(
-    "both_orders",
-    1,
-    both_orders,
-    "lm-sys/FastChat, fastchat/llm_judge: prompt pair-v2; the mean of both orders",
-    headlines=HEADLINES,
-    ask=ask,
-    judge=_PROMPTS.label,
-    note="the benchmark has no official score",
-)
-
-_FIVE: Final = Scorer(
-    "five_verdicts",
-    1,
-    five_verdicts,
-    "verdicts of five steps by a subjective or an objective rubric; a win or a tie in at least one order",
-    headlines=FIVE_STEP_HEADLINES,
-    ask=ask_five,
-    judge=_RUBRICS.label,
-    note="a judge that looks at the order alone gives every model 1; `preference` is the mean of both orders",
-)
-
 WORKLOAD: Final = benchmark(
     "wildchat",
     questions,
-    _BOTH,
-    replace(
-        _BOTH,
-        name="either_order",
-        grade=either_order,
-        definition="a win or a tie in at least one order",
-        note="a judge that looks at the order alone gives every model 1",
-    ),
-    _FIVE,
+    both_orders=ScoreRule(both_orders, headlines=HEADLINES, ask=ask, judge=_PROMPTS.label),
+    either_order=ScoreRule(either_order, headlines=HEADLINES, ask=ask, judge=_PROMPTS.label),
+    five_verdicts=ScoreRule(five_verdicts, headlines=FIVE_STEP_HEADLINES, ask=ask_five, judge=_RUBRICS.label),
 )

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from loadgen.plugins.tool_selection.optimization.candidate_evidence import Step, StepResult
     from loadgen.plugins.tool_selection.optimization.descriptions import Descriptions
     from loadgen.plugins.tool_selection.scenarios import ToolScenario
-    from loadgen.plugins.tool_selection.variant import Variant
+    from loadgen.plugins.tool_selection.selection_task import Variant
 
 ROUNDS: Final = 3
 """COPRO's `depth`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,13 +17,7 @@ if TYPE_CHECKING:
 
 
 class Answered(NamedTuple):
-    """The answer to a scenario.
-
-    Attributes:
-        score: By the objective, of this answer alone; None where the request has no score.
-        correct: Whether every step was right.
-        called: The tools that the model called.
-    """
+    """The answer to a scenario."""
 
     score: float | None
     correct: bool
@@ -30,13 +25,7 @@ class Answered(NamedTuple):
 
 
 class Spent(NamedTuple):
-    """The cost of requests.
-
-    Attributes:
-        calls: Requests.
-        tokens: Of input and output.
-        dollars: By the prices of a model; 0 without prices.
-    """
+    """The cost of requests."""
 
     calls: int = 0
     tokens: int = 0
@@ -49,13 +38,7 @@ class Spent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Evaluate:
-    """Ask scenarios with the descriptions of a candidate.
-
-    Attributes:
-        role: `training`, `baseline` or `validation`.
-        candidate: The descriptions.
-        scenarios: What is asked.
-    """
+    """Ask scenarios with the descriptions of a candidate."""
 
     role: str
     candidate: Descriptions
@@ -64,12 +47,7 @@ class Evaluate:
 
 @dataclass(frozen=True, slots=True)
 class Reflect:
-    """Ask the reflecting model for better descriptions.
-
-    Attributes:
-        prompt: What it is asked.
-        temperature: Of its sampling, where the user names none; None leaves it to the session.
-    """
+    """Ask the reflecting model for better descriptions."""
 
     prompt: str
     temperature: float | None = None
@@ -137,3 +115,37 @@ class TrialEvidence:
 def key_of(candidate: Descriptions) -> str:
     """A candidate as a key."""
     return orjson.dumps(candidate, option=orjson.OPT_SORT_KEYS).decode()
+
+
+@dataclass(slots=True)
+class OptimizationBudget:
+    """The budget (None for no limit), and the spending so far.
+
+    Calls are known before a step, so that their limit is exact. Tokens and dollars of a step are bounded by
+    the most expensive step so far, per call: exact as far as no later step is more expensive per call.
+    """
+
+    calls: int | None = None
+    tokens: int | None = None
+    dollars: float | None = None
+    spent: Spent = field(default_factory=Spent)
+    _highest: Spent = field(default_factory=Spent)
+
+    def add(self, result: StepResult) -> None:
+        """Add the cost of a step."""
+        cost = result.spent
+        self.spent = self.spent.plus(cost)
+        if cost.calls:
+            self._highest = Spent(
+                1,
+                max(self._highest.tokens, math.ceil(cost.tokens / cost.calls)),
+                max(self._highest.dollars, cost.dollars / cost.calls),
+            )
+
+    def allows(self, calls: int) -> bool:
+        """Whether this number of further calls cannot exceed the budget."""
+        return (
+            (self.calls is None or self.spent.calls + calls <= self.calls)
+            and (self.tokens is None or self.spent.tokens + calls * self._highest.tokens <= self.tokens)
+            and (self.dollars is None or self.spent.dollars + calls * self._highest.dollars <= self.dollars)
+        )

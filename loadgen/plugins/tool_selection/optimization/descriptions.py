@@ -26,12 +26,7 @@ A flat mapping of texts is what GEPA evolves.
 
 
 def descriptions_of(tools: ToolSet, form: str) -> Descriptions:
-    """The parts of the descriptions that a format shows.
-
-    Args:
-        tools: The tool set.
-        form: One of `loadgen.plugins.tool_selection.tool_sets.FORMATS`; `minimal` shows `what` alone.
-    """
+    """The parts of the descriptions that a format shows."""
     return {tool.name: _packed(tool.words, form) for tool in tools.tools}
 
 

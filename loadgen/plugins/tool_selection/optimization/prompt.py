@@ -44,14 +44,7 @@ def reflection_prompt(
     tools: Descriptions,
     answered: Sequence[tuple[ToolScenario, Answered]],
 ) -> str:
-    """Ask for better descriptions.
-
-    Args:
-        objective: The name of the variant.
-        form: The format of the descriptions.
-        tools: The descriptions of today.
-        answered: Training scenarios with their answers.
-    """
+    """Ask for better descriptions."""
     examples = "\n".join(_example(scenario, answer) for scenario, answer in answered)
     return _PROMPT.format(
         goal=_GOALS[objective],
@@ -74,13 +67,7 @@ the parts that you change of the last attempt, and nothing else."""
 
 
 def attempts_prompt(objective: str, form: str, attempts: Sequence[tuple[Descriptions, float]]) -> str:
-    """Ask for better descriptions by the scores of earlier ones.
-
-    Args:
-        objective: The name of the variant.
-        form: The format of the descriptions.
-        attempts: Descriptions with their mean scores, the best last.
-    """
+    """Ask for better descriptions by the scores of earlier ones."""
     shown = "\n\n".join(
         f"Attempt {number}, score {score:.4f}:\n{_as_json(tools)}"
         for number, (tools, score) in enumerate(attempts, 1)

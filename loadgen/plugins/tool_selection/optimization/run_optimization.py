@@ -13,9 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
 
     from loadgen.plugins.tool_selection.optimization.candidate_evidence import Step, StepResult
-    from loadgen.plugins.tool_selection.optimization.split import Split
     from loadgen.plugins.tool_selection.optimization.step_runs import Runs
-    from loadgen.plugins.tool_selection.optimization.variant_steps import Optimized
+    from loadgen.plugins.tool_selection.optimization.variant_steps import Optimized, Split
     from loadgen.plugins.tool_selection.optimization.variant_table import OptimizationOutcome
     from loadgen.plugins.tool_selection.optimize_settings import OptimizeSettings
     from loadgen.sessions.files.series_file import Series, SeriesPoint
@@ -27,10 +26,6 @@ if TYPE_CHECKING:
 
 def new_optimization(settings: OptimizeSettings, perf: Mapping[str, Any]) -> tuple[Path, Series, Secrets]:
     """Plan an optimization; nothing is sent.
-
-    Args:
-        settings: The settings of the optimization.
-        perf: The options that all runs have in common, by field.
 
     Returns:
         Its folder, which is created, its definition, and the secrets of its runs.
@@ -64,18 +59,7 @@ def new_optimization(settings: OptimizeSettings, perf: Mapping[str, Any]) -> tup
 def run_optimization(
     folder: Path, series: Series, secrets: Secrets, reflection_key: str | None, observer: Observer = SILENT
 ) -> OptimizationOutcome:
-    """Run the steps that have not been run, and write the result.
-
-    Args:
-        folder: The folder of the optimization.
-        series: Its definition, with the steps that have been chosen so far.
-        secrets: Of all runs.
-        reflection_key: The key of the reflecting model, where it has an endpoint of its own.
-        observer: Gets the progress.
-
-    Raises:
-        UsageError, UnreachableError…: A step could not be run at all.
-    """
+    """Run the steps that have not been run, and write the result."""
     from loadgen.plugins.tool_selection.optimization.step_runs import REFLECTION
     from loadgen.sessions.series.point_options import settings_of
     from loadgen.sessions.series.run_series import run_series
@@ -109,7 +93,7 @@ class _Steps:
         self, folder: Path, series: Series, settings_of: Callable[[SeriesPoint], PerfSettings]
     ) -> None:
         from loadgen.plugins.tool_selection.optimization.candidate_evidence import Spent
-        from loadgen.plugins.tool_selection.variant import VARIANTS
+        from loadgen.plugins.tool_selection.selection_task import VARIANTS
 
         self._folder, self._definition = folder, series.definition
         self._split = _split(series.definition)
@@ -160,10 +144,10 @@ class _Steps:
 
     def _begin(self) -> Generator[Step, StepResult, Optimized]:
         """The steps of the next variant; each variant has an equal part of the budget."""
+        from loadgen.plugins.tool_selection.optimization.candidate_evidence import OptimizationBudget
         from loadgen.plugins.tool_selection.optimization.descriptions import descriptions_of
-        from loadgen.plugins.tool_selection.optimization.step_budget import OptimizationBudget
         from loadgen.plugins.tool_selection.optimization.variant_steps import optimize
-        from loadgen.plugins.tool_selection.scenarios import load_tool_set
+        from loadgen.plugins.tool_selection.tool_sets import load_tool_set
 
         asked, count = self._definition, len(self._variants)
         variant = self._variants[len(self._ended)]
@@ -184,13 +168,8 @@ class _Steps:
 
 
 def _split(definition: Mapping[str, Any]) -> Split:
-    """The scenarios of the tool set, split.
-
-    Raises:
-        UsageError: One of the sets is empty.
-        WorkloadError: A file is missing or malformed.
-    """
-    from loadgen.plugins.tool_selection.optimization.split import split
+    """The scenarios of the tool set, split."""
+    from loadgen.plugins.tool_selection.optimization.variant_steps import split
     from loadgen.plugins.tool_selection.scenarios import get_benchmark_scenarios
 
     scenarios = get_benchmark_scenarios(
@@ -229,7 +208,7 @@ def _runs(
     folder: Path, definition: Mapping[str, Any], settings_of: Callable[[SeriesPoint], PerfSettings]
 ) -> Runs:
     from loadgen.plugins.tool_selection.optimization.step_runs import Runs
-    from loadgen.plugins.tool_selection.scenarios import load_model_config
+    from loadgen.plugins.tool_selection.tool_files import load_model_config
     from loadgen.sessions.files.series_file import SeriesPoint
     from loadgen.sessions.settings.concerns import flat_values
 

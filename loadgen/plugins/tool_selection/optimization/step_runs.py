@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from loadgen.plugins.tool_selection.optimization.candidate_evidence import Reflect, Step
     from loadgen.plugins.tool_selection.scenarios import ToolScenario
-    from loadgen.plugins.tool_selection.variant import Variant
+    from loadgen.plugins.tool_selection.selection_task import Variant
     from loadgen.sessions.files.series_file import SeriesPoint
     from loadgen.sessions.series_outcome import PointOutcome
 
@@ -78,13 +78,7 @@ class Runs:
     prices: tuple[float, float] = (0.0, 0.0)
 
     def point(self, number: int, variant: Variant, step: Step) -> SeriesPoint:
-        """The run of a step; writes the run's input files.
-
-        Args:
-            number: Of the step, from 0.
-            variant: What is optimized.
-            step: The step.
-        """
+        """The run of a step; writes the run's input files."""
         inputs = self.folder / INPUTS / f"{number + 1:02}"
         inputs.mkdir(parents=True, exist_ok=True)
         role = step.role if isinstance(step, Evaluate) else REFLECTION

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from loadgen.plugins.tool_selection.optimization.candidate_evidence import Answered, Step, StepResult
     from loadgen.plugins.tool_selection.optimization.descriptions import Descriptions
     from loadgen.plugins.tool_selection.scenarios import ToolScenario
-    from loadgen.plugins.tool_selection.variant import Variant
+    from loadgen.plugins.tool_selection.selection_task import Variant
 
 MINIBATCH: Final = 12
 """Scenarios that a proposal is made from, and first compared on."""
@@ -39,13 +39,7 @@ _IDLE_ITERATIONS: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """The end of a search.
-
-    Attributes:
-        best: The descriptions with the highest mean score over all training scenarios.
-        proposals: How many proposals were made.
-        usable: How many of them changed a description.
-    """
+    """The end of a search."""
 
     best: Descriptions
     proposals: int
@@ -69,18 +63,8 @@ def train(
 ) -> Generator[Step, StepResult | None, Trained]:
     """Search for better descriptions.
 
-    Args:
-        baseline: The descriptions to begin with.
-        training: The scenarios.
-        variant: What is optimized.
-        proposals: How many proposals are made.
-        seed: Of the search.
-
     Yields:
         The next step. Send its result, or None to end the search before it.
-
-    Raises:
-        UsageError: GEPA is not installed.
     """
     evidence = TrialEvidence()
     candidates = {key_of(baseline): baseline}

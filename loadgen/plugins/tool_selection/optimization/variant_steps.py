@@ -1,42 +1,143 @@
 """The steps of one variant, in order: training, then the validation of baseline and best.
 
-A generator, which asks nothing itself: the same results lead to the same steps.
+A generator, which asks nothing itself: the same results lead to the same steps. Whether the best descriptions
+are kept is decided by the validation scenarios, pair by pair.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from enum import StrEnum
+from random import Random
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from loadgen.plugins.tool_selection.optimization import attempts_search, training
 from loadgen.plugins.tool_selection.optimization.candidate_evidence import Evaluate, key_of
-from loadgen.plugins.tool_selection.optimization.decision import OptimizationStatus, Paired, paired
+from loadgen.sessions.errors import UsageError
+from rulesets.statistics.paired import difference, newcombe, sign_flips
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping
+    from collections.abc import Callable, Generator, Mapping, Sequence
 
-    from loadgen.plugins.tool_selection.optimization.candidate_evidence import Step, StepResult
+    from loadgen.plugins.tool_selection.optimization.candidate_evidence import (
+        Answered,
+        OptimizationBudget,
+        Step,
+        StepResult,
+    )
     from loadgen.plugins.tool_selection.optimization.descriptions import Descriptions
-    from loadgen.plugins.tool_selection.optimization.split import Split
-    from loadgen.plugins.tool_selection.optimization.step_budget import OptimizationBudget
     from loadgen.plugins.tool_selection.optimization.training import Trained
-    from loadgen.plugins.tool_selection.variant import Variant
+    from loadgen.plugins.tool_selection.scenarios import ToolScenario
+    from loadgen.plugins.tool_selection.selection_task import Variant
+
+
+LEVEL: Final = 0.95
+"""Of the intervals. Descriptions are kept where chance alone gives their gain in at most half of the rest."""
+
+
+class OptimizationStatus(StrEnum):
+    """The decision on the descriptions of a variant."""
+
+    IMPROVED = "improved"
+    """The gain on the validation scenarios is significant: the new descriptions are kept."""
+    NOT_SIGNIFICANT = "not significant"
+    """Chance may explain the gain, or there is none: the baseline is kept."""
+    NO_BETTER_PROPOSAL = "no better proposal"
+    """No proposal was better than the baseline in training, so nothing was validated."""
+    BUDGET = "budget"
+    """The budget ended the session before the validation."""
+    INTERRUPTED = "interrupted"
+    """The session was interrupted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Paired:
+    """The change from the baseline to new descriptions, on equal scenarios.
+
+    Attributes:
+        count: The scenarios that both have a score for.
+        accuracy: The difference of the shares of correct answers.
+        accuracy_interval: Of it: Newcombe's, at `LEVEL`.
+        score: The mean difference of the scores of single answers.
+        score_interval: Of it: Student's t, at `LEVEL`.
+        p: Of no gain in the score, one-sided: random sign flips.
+    """
+
+    count: int
+    accuracy: float
+    accuracy_interval: tuple[float, float]
+    score: float
+    score_interval: tuple[float, float]
+    p: float
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether the gain is beyond chance."""
+        return self.score > 0 and self.p <= (1 - LEVEL) / 2
+
+
+def paired(baseline: Mapping[str, Answered], changed: Mapping[str, Answered], seed: int) -> Paired | None:
+    """Compare answers by scenario; None with fewer than two scenarios that both have scores for."""
+    common = [
+        (now, before)
+        for name, now in changed.items()
+        if (before := baseline.get(name)) and now.score is not None and before.score is not None
+    ]
+    apart = difference([now.score or 0.0 for now, _ in common], [before.score or 0.0 for _, before in common])
+    if apart is None:
+        return None
+    both = sum(now.correct and before.correct for now, before in common)
+    gained = sum(now.correct and not before.correct for now, before in common)
+    lost = sum(before.correct and not now.correct for now, before in common)
+    differences = [(now.score or 0.0) - (before.score or 0.0) for now, before in common]
+    return Paired(
+        count=len(common),
+        accuracy=(gained - lost) / len(common),
+        accuracy_interval=newcombe(both, gained, lost, len(common) - both - gained - lost, LEVEL),
+        score=apart.mean,
+        score_interval=apart.interval(len(common), LEVEL),
+        p=sign_flips(differences, seed),
+    )
+
+
+class Split(NamedTuple):
+    """Two sets of scenarios without a common one, each in the order of the file."""
+
+    training: tuple[ToolScenario, ...]
+    validation: tuple[ToolScenario, ...]
+
+
+def split(scenarios: Sequence[ToolScenario], share: float, seed: int) -> Split:
+    """Draw the validation scenarios from every level in proportion.
+
+    Raises:
+        UsageError: One of the sets would be empty.
+    """
+    random = Random(seed)  # noqa: S311 (a draw, not a secret)
+    by_level: dict[str, list[str]] = {}
+    for scenario in scenarios:
+        by_level.setdefault(scenario.level, []).append(scenario.id)
+    # Shuffled by level and interleaved by their rank in it: a prefix has each level in proportion.
+    ranked = []
+    for level, ids in sorted(by_level.items()):
+        random.shuffle(ids)
+        ranked += [((rank + 0.5) / len(ids), level, name) for rank, name in enumerate(ids)]
+    count = round(share * len(scenarios))
+    if not 0 < count < len(scenarios):
+        raise UsageError(
+            f"--validation-share {share:g} of {len(scenarios)} scenarios leaves no scenario for "
+            f"{'validation' if count == 0 else 'training'}: choose another share, or add scenarios"
+        )
+    chosen = {name for _, _, name in sorted(ranked)[:count]}
+    return Split(
+        tuple(scenario for scenario in scenarios if scenario.id not in chosen),
+        tuple(scenario for scenario in scenarios if scenario.id in chosen),
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Optimized:
-    """The end of a variant.
-
-    Attributes:
-        variant: What was optimized.
-        status: Whether new descriptions are kept, or why not.
-        proposals: How many proposals were made.
-        usable: How many of them changed a description.
-        descriptions: Those that are kept.
-        baseline: The validation of the baseline; None where the budget ended before it.
-        validated: The validation of the best of the training; None where there was none, or no budget.
-        change: The change between both.
-    """
+    """The end of a variant."""
 
     variant: Variant
     status: OptimizationStatus
@@ -79,15 +180,6 @@ def optimize(
     optimizer: str = "gepa",
 ) -> Generator[Step, StepResult, Optimized]:
     """Optimize descriptions for one variant.
-
-    Args:
-        baseline: The descriptions to begin with, in the format of the variant.
-        split: The training and validation scenarios.
-        variant: The objective.
-        budget: Common to all variants; both validations are reserved from it.
-        proposals: How many proposals are made.
-        seed: Of the training and the test.
-        optimizer: The search, one of `SEARCHES`.
 
     Yields:
         The next step; send its result.

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.plugins.tool_selection.optimization.decision import LEVEL, OptimizationStatus
 from loadgen.plugins.tool_selection.optimization.descriptions import parts_of, to_yaml
+from loadgen.plugins.tool_selection.optimization.variant_steps import LEVEL, OptimizationStatus
 from loadgen.sessions.files.run_folder import write_whole
 from loadgen.sessions.files.series_file import write_json
+from reporter.render.console_page import draw, tables, text
+from reporter.render.table import Column, Table
 from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -24,17 +26,7 @@ SCHEMA_VERSION: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class OptimizationOutcome:
-    """The result of an optimization.
-
-    Attributes:
-        folder: Its folder.
-        tools: The name of the tool set.
-        training: How many scenarios proposals were made from.
-        validation: How many scenarios decided.
-        variants: The variants that have ended.
-        spent: What all steps have cost.
-        interrupted: Whether it was interrupted.
-    """
+    """The result of an optimization."""
 
     folder: Path
     tools: str
@@ -110,3 +102,35 @@ def accuracy_of(result: StepResult) -> float | None:
     """The share of scenarios with all steps correct."""
     answers = result.answers.values()
     return sum(answer.correct for answer in answers) / len(answers) if answers else None
+
+
+_NAMES = ("variant", "format", "metric", "baseline", "optimized", "tokens in/out", "status")
+
+
+def table(result: OptimizationOutcome, *, width: int, color: bool = False) -> str:
+    """Accuracy and score of the validation, before and after, and the decision."""
+    columns = tuple(Column(name, justify="left", folds=name == "status") for name in _NAMES)
+    cells = tuple(map(_cells, result.variants))
+    rows = tables(Table(columns, cells), width=width) if cells else []
+    spent = f"{result.spent.calls:,} calls, {result.spent.tokens:,} tokens"
+    dollars = f", ${result.spent.dollars:,.4f}" if result.spent.dollars else ""
+    scenarios = f"{result.training} training and {result.validation} validation scenarios of {result.tools}"
+    conclusions = [text(ended.message) for ended in result.variants]
+    return draw([rows, conclusions, [text(f"{scenarios}; {spent}{dollars}")]], width=width, color=color)
+
+
+def _cells(ended: Optimized) -> tuple[str, ...]:
+    variant, last = ended.variant, ended.validated or ended.baseline
+    tokens = [
+        "-" if last is None or count is None else f"{count:,.0f}"
+        for count in (last.tokens if last else (None,) * 2)
+    ]
+    figures = (_figures(ended.baseline), _figures(ended.validated), "/".join(tokens))
+    return (variant.name, variant.form, variant.metric, *figures, ended.status.value)
+
+
+def _figures(result: StepResult | None) -> str:
+    accuracy = None if result is None else accuracy_of(result)
+    if result is None or accuracy is None:
+        return "-"
+    return f"{accuracy:.1%}" + ("" if result.score is None else f" ({result.score:.3f})")

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from loadgen.plugins.evals.grading.bfcl.decoding import bracketed, calls_in, decoded, guarded
 from loadgen.plugins.evals.grading.bfcl.java_values import java_value
-from loadgen.plugins.evals.grading.bfcl.javascript_rows import end_of_rows
-from loadgen.plugins.evals.grading.bfcl.javascript_values import javascript_value
-from loadgen.plugins.evals.grading.decoded_calls import UndecodableError
+from loadgen.plugins.evals.grading.bfcl.javascript_values import end_of_rows, javascript_value
+from loadgen.plugins.evals.grading.json_calls import UndecodableError
 from workloads.answer import Answer
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import duckdb
 import pytest
 
-from loadgen.plugins.evals.grading.calibration_error import CALIBRATION_ERROR, CALIBRATION_ERROR_OF_ALL
+from loadgen.plugins.evals.tasks.hle import CALIBRATION_ERROR, CALIBRATION_ERROR_OF_ALL
 
 _QUERY = f"""
     WITH told AS (

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loadgen.plugins.evals.grading import english
+from loadgen.plugins.evals.grading.english import treebank_words
 from loadgen.plugins.evals.grading.punkt import PunktModel, read, sentences
-from loadgen.plugins.evals.grading.treebank import words
 from workloads import nltk_data
 from workloads.errors import SourceError
 
@@ -68,7 +68,7 @@ WORDS = {
 @pytest.mark.parametrize("text", WORDS)
 def test_words(text: str) -> None:
     """Marks, quotes and the parts of contractions are words of their own; dashes within words are not."""
-    assert words(text) == WORDS[text]
+    assert treebank_words(text) == WORDS[text]
 
 
 def test_words_of_sentences(punkt_folder: Path) -> None:

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loadgen.plugins.evals.grading import choices, mmlu_pro_letter, multilingual_letter, supergpqa_letter
+from loadgen.plugins.evals.grading import choices
+from loadgen.plugins.evals.tasks import mmlu, mmlu_pro, supergpqa
 
 FEW: Final = settings(max_examples=50, deadline=None)
 LONG: Final = 200_000
@@ -70,7 +71,7 @@ def test_gpqa_takes_the_first_letter_behind_answer_on_its_line(text: str, letter
 )
 def test_mmlu_reads_letters_in_many_languages(text: str, letter: str | None) -> None:
     """Markup goes first; the languages are tried in their order, each over the whole text."""
-    assert multilingual_letter.letter(text) == letter
+    assert mmlu.letter(text) == letter
 
 
 # MMLU-Pro…
@@ -95,7 +96,7 @@ def test_mmlu_reads_letters_in_many_languages(text: str, letter: str | None) -> 
 )
 def test_mmlu_pro_has_three_rules(text: str, letter: str | None) -> None:
     """The first letter after `answer is`, the last `answer:` of a line, the last letter alone."""
-    assert mmlu_pro_letter.letter(text) == letter
+    assert mmlu_pro.letter(text) == letter
 
 
 @FEW
@@ -106,8 +107,8 @@ def test_mmlu_pro_rules_are_the_official_expressions(text: str) -> None:
     """The rules of linear time find what the published regular expressions find."""
     announced = re.search(r".*[aA]nswer:\s*([A-J])", text)
     alone = re.search(r"\b[A-J]\b(?!.*\b[A-J]\b)", text, re.DOTALL)
-    assert mmlu_pro_letter.announced(text) == (announced and announced[1])
-    assert mmlu_pro_letter.alone(text) == (alone and alone[0])
+    assert mmlu_pro.announced(text) == (announced and announced[1])
+    assert mmlu_pro.alone(text) == (alone and alone[0])
 
 
 # SuperGPQA…
@@ -142,7 +143,7 @@ CLOSED: Final = r"(?:\\?\}?\$?\)?\]?\}?)*(?:[\s:\.\*)]|$)"
 )
 def test_supergpqa_takes_a_letter_or_the_text_of_an_option(text: str, letter: str | None) -> None:
     """The last line comes before the whole text, letters before texts; the case of a letter stays."""
-    assert supergpqa_letter.letter(text, ["red", "$x$", "a (b)"]) == letter
+    assert supergpqa.letter(text, ["red", "$x$", "a (b)"]) == letter
 
 
 def official(text: str, contents: str, flags: re.RegexFlag, *, letters: bool) -> str | None:
@@ -176,7 +177,7 @@ def test_supergpqa_finds_what_the_official_expressions_find(text: str) -> None:
     if expected is None:
         content = official(text, "|".join(map(re.escape, OPTIONS)), re.RegexFlag(0), letters=False)
         expected = "ABCDEF"[OPTIONS.index(content)] if content else None
-    assert supergpqa_letter.letter(text, OPTIONS) == expected
+    assert supergpqa.letter(text, OPTIONS) == expected
 
 
 # Long ones…
@@ -201,7 +202,7 @@ def test_supergpqa_finds_what_the_official_expressions_find(text: str) -> None:
 )
 def test_letters_of_long_answers_are_found_in_no_time(text: str) -> None:
     """Of 200,000 characters made to delay regular expressions: the published ones would take hours."""
-    assert mmlu_pro_letter.letter(text) in {None, "A"}
-    assert supergpqa_letter.letter(text, ["red", "blue"]) in {None, "a"}
-    assert multilingual_letter.letter(text) in {None, "A", "a"}
+    assert mmlu_pro.letter(text) in {None, "A"}
+    assert supergpqa.letter(text, ["red", "blue"]) in {None, "a"}
+    assert mmlu.letter(text) in {None, "A", "a"}
     assert choices.letter(text) in {None, "A", "a"}

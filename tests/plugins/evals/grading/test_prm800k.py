@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loadgen.plugins.evals.grading import prm800k
-from loadgen.plugins.evals.grading.boxed import last_boxed
-from loadgen.plugins.evals.grading.mathd import normalized
+from loadgen.plugins.evals.grading.prm800k import last_boxed, normalized
 from workloads.errors import ExtraError
 
 ODD: Final = (

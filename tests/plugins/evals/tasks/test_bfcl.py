@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pytest
 
-from loadgen.plugins.evals.grading.bfcl import grammar
+from loadgen.plugins.evals.grading.bfcl import source_calls
 from loadgen.plugins.evals.grading.bfcl.first_version import grade as grade_by_v1
 from loadgen.plugins.evals.grading.bfcl.official import grade
 from loadgen.plugins.evals.tasks.bfcl import CATEGORIES, HEADLINES
@@ -433,7 +433,7 @@ def test_fewer_answers_than_questions(tmp_path: Path) -> None:
 
 def test_a_grammar_that_is_not_installed(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is missed before anything is asked, and only where source code is to be read."""
-    grammar.parser.cache_clear()
+    source_calls.parser.cache_clear()
     monkeypatch.setitem(sys.modules, "tree_sitter_java", None)
     assert questions(data, "simple_java")
     with pytest.raises(ExtraError, match=r"pip install 'llm-loadgen\[bfcl\]'"):

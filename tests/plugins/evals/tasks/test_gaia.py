@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from loadgen.plugins.evals.grading.gaia_answer import is_right
-from loadgen.plugins.evals.tasks.gaia import WORKLOAD, final_answer, grade, grade_whole
+from loadgen.plugins.evals.tasks.gaia import WORKLOAD, final_answer, grade, grade_whole, is_right
 from workloads.answer import Answer
 from workloads.errors import ColumnError, SourceError, TaskError
 from workloads.score import Status

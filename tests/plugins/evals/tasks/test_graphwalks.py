@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loadgen.plugins.evals.grading import node_list
+from loadgen.plugins.evals.tasks import graphwalks
 from loadgen.plugins.evals.tasks.graphwalks import WORKLOAD
 from workloads.answer import Answer
 from workloads.errors import ColumnError
@@ -153,16 +153,16 @@ def test_linear_expressions(text: str) -> None:
     wanted = (
         None if inner is None else [item.strip() for item in inner.strip("[]").split(",") if item.strip()]
     )
-    assert node_list.nodes(text) == wanted
+    assert graphwalks.nodes(text) == wanted
     old = by_expression(r"Final Answer: ?\[.*\]", line, 0)
     wanted = None if old is None else [item.strip() for item in old.strip("[]").split(",") if item.strip()]
-    assert node_list.nodes_of_2025_04(text) == wanted
+    assert graphwalks.nodes_of_2025_04(text) == wanted
     lm_eval = by_expression(r"Final Answer:\s*\[(.*)\]", text.rstrip("\n").rpartition("\n")[2], 1)
     wanted = None if lm_eval is None else [item.strip() for item in lm_eval.split(",") if item.strip()]
-    assert node_list.nodes_of_lm_eval(text) == wanted
+    assert graphwalks.nodes_of_lm_eval(text) == wanted
     openbench = by_expression(r"(?i)final answer:\s*\[(.*)\]\s*$", line, 1)
     wanted = None if openbench is None else [item.strip() for item in openbench.split(",") if item.strip()]
-    assert node_list.nodes_of_openbench(text) == wanted
+    assert graphwalks.nodes_of_openbench(text) == wanted
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from loadgen.plugins.evals.environments.paperarena import tools
-from loadgen.plugins.evals.tasks.paperarena import WORKLOAD, grade_exact, letters_in
+from loadgen.plugins.evals.tasks.paperarena import WORKLOAD, grade_exact, letters_in, paper_tools
 from tests.plugins.evals.tasks.scripted import ScriptedAsk, calling, played, saying
 from workloads.answer import Answer
 from workloads.errors import SourceError
@@ -62,7 +61,7 @@ def papers(tmp_path: Path) -> Path:
 
 def test_the_tools(papers: Path) -> None:
     """Beginnings, passages, references, counts and tables; what is not there is said by an error."""
-    by_name = {tool.name: tool.function for tool in tools(papers)}
+    by_name = {tool.name: tool.function for tool in paper_tools(papers)}
     assert by_name["pdf_extractor"]("P1").startswith("# A paper")
     assert by_name["pdf_extractor_with_query"]("P1.pdf", "encoder rate").startswith(
         "The learning rate is 0.1"

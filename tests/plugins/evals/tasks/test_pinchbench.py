@@ -18,7 +18,7 @@ from loadgen.plugins.evals.grading.pinchbench import (
     transcript_of,
 )
 from loadgen.plugins.evals.tasks import pinchbench
-from loadgen.plugins.evals.tasks.pinchbench_tasks import parse_task
+from loadgen.plugins.evals.tasks.pinchbench import parse_task
 from loadgen.plugins.sandbox.opening import async_sandbox
 from tests.plugins.evals.tasks.scripted import ScriptedAsk, calling, saying
 from workloads.answer import Answer, EpisodeOutcome

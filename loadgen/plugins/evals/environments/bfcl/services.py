@@ -35,13 +35,7 @@ _STATELESS: Final = "MathAPI"
 
 
 class ServiceCall(NamedTuple):
-    """A call of a service.
-
-    Attributes:
-        name: The function.
-        arguments: By their names.
-        positional: Those without a name.
-    """
+    """A call of a service."""
 
     name: str
     arguments: Mapping[str, Any]
@@ -63,16 +57,7 @@ def service_class(name: str) -> Any:
 
 
 class Services:
-    """Services in the state that a question begins with.
-
-    Args:
-        names: Which.
-        config: The state of each, by its name.
-        long_context: Whether their data is padded, as for the category `long_context`.
-
-    Raises:
-        ExtraError: See `service_class`.
-    """
+    """Services in the state that a question begins with."""
 
     def __init__(
         self, names: Sequence[str], config: Mapping[str, Any], *, long_context: bool = False
@@ -85,11 +70,7 @@ class Services:
             self._services[name] = service
 
     def call(self, call: ServiceCall) -> str:
-        """Call a function, which may change the state.
-
-        Returns:
-            The result as text; for a call that fails, the error.
-        """
+        """Call a function, which may change the state."""
         try:
             value = self._function(call.name)(*deepcopy(call.positional), **deepcopy(dict(call.arguments)))
         except Exception as error:  # noqa: BLE001 (a model can pass anything; the service says so)
@@ -117,11 +98,7 @@ class Services:
 
 
 def parsed_call(text: str) -> ServiceCall:
-    """A call that is written in Python, with literals as arguments.
-
-    Raises:
-        ValueError, SyntaxError: It is not one.
-    """
+    """A call that is written in Python, with literals as arguments."""
     tree = ast.parse(text.strip(), mode="eval").body
     if not isinstance(tree, ast.Call) or not isinstance(tree.func, ast.Name):
         raise ValueError(f"{text}: not a call of a function")  # noqa: TRY004 (a wrong text)

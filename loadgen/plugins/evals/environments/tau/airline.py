@@ -13,8 +13,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.agents.toolset import Refusal
-from loadgen.plugins.evals.environments.tau import shared_tools
-from loadgen.plugins.evals.environments.tau.shared_tools import user_of
+from loadgen.plugins.evals.environments.tau.shared_tools import toolset, user_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,24 +50,8 @@ AIRPORTS: Final = {
 
 
 def airline_tools() -> Toolset:
-    """All tools of the airline."""
-    functions = (
-        book_reservation,
-        shared_tools.calculate,
-        cancel_reservation,
-        get_reservation_details,
-        shared_tools.get_user_details,
-        list_all_airports,
-        search_direct_flight,
-        search_onestop_flight,
-        send_certificate,
-        shared_tools.think,
-        shared_tools.transfer_to_human_agents,
-        update_reservation_baggages,
-        update_reservation_flights,
-        update_reservation_passengers,
-    )
-    return shared_tools.toolset("airline", {function.__name__: function for function in functions})
+    """All tools of the airline: the functions of this module by the names of the schemas."""
+    return toolset("airline", globals())
 
 
 def book_reservation(

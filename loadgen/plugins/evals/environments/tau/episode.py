@@ -6,7 +6,6 @@ a call of one tool, or a message to the user.
 
 from __future__ import annotations
 
-import gzip
 import json
 from functools import cache
 from hashlib import sha256
@@ -20,6 +19,8 @@ from loadgen.plugins.agents.simulated_user import SimulatedUser
 from loadgen.plugins.evals.environments.tau.airline import airline_tools
 from loadgen.plugins.evals.environments.tau.retail import retail_tools
 from loadgen.plugins.evals.environments.tau.reward import act
+from loadgen.plugins.evals.prompts import prompt
+from workloads.sources import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -32,23 +33,7 @@ if TYPE_CHECKING:
 MOST_STEPS: Final = 30
 TOOLS: Final[Mapping[str, Callable[[], Toolset]]] = {"airline": airline_tools, "retail": retail_tools}
 
-_USER: Final = """\
-You are a user interacting with an agent.
-
-Instruction: {instruction}
-
-Rules:
-- Just generate one line at a time to simulate the user's message.
-- Do not give away all the instruction at once. Only provide the information that is necessary for the \
-current step.
-- Do not hallucinate information that is not provided in the instruction. For example, if the agent asks for \
-the order id but it is not mentioned in the instruction, do not make up an order id, just say you do not \
-remember or have it.
-- If the instruction goal is satisified, generate '###STOP###' as a standalone message without anything else \
-to end the conversation.
-- Do not repeat the exact instruction in the conversation. Instead, use your own words to convey the same \
-information.
-- Try to make the conversation as natural as possible, and stick to the personalities in the instruction."""
+_USER: Final = prompt("tau_bench", "user")
 """The prompt of the user (MIT, Copyright (c) Sierra)."""
 
 
@@ -103,17 +88,12 @@ def _ended(
     return EpisodeResult(conversation, finish_reason=reason, details=details)
 
 
-_GZIP_MAGIC: Final = b"\x1f\x8b"
 _CONSTANT: Final = frozenset({"flights", "products"})
 """Tables that no tool changes: all episodes share them."""
 
 
 def fresh(files: Mapping[str, str]) -> State:
-    """A copy of a database for one episode.
-
-    Args:
-        files: The JSON files of the tables by their names.
-    """
+    """A copy of a database for one episode."""
     return {
         name: _parsed(path) if name in _CONSTANT else orjson.loads(_content(path))
         for name, path in files.items()
@@ -128,8 +108,7 @@ def digest(state: State) -> str:
 
 @cache
 def _content(path: str) -> bytes:
-    stored = Path(path).read_bytes()
-    return gzip.decompress(stored) if stored.startswith(_GZIP_MAGIC) else stored
+    return plain(Path(path), Path(path).read_bytes())
 
 
 @cache

@@ -9,8 +9,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.agents.toolset import Refusal
-from loadgen.plugins.evals.environments.tau import shared_tools
-from loadgen.plugins.evals.environments.tau.shared_tools import user_of
+from loadgen.plugins.evals.environments.tau.shared_tools import toolset, user_of
 
 if TYPE_CHECKING:
     from loadgen.plugins.agents.toolset import State, Toolset
@@ -19,26 +18,8 @@ _REASONS: Final = frozenset({"no longer needed", "ordered by mistake"})
 
 
 def retail_tools() -> Toolset:
-    """All tools of the shop."""
-    functions = (
-        shared_tools.calculate,
-        cancel_pending_order,
-        exchange_delivered_order_items,
-        find_user_id_by_email,
-        find_user_id_by_name_zip,
-        get_order_details,
-        get_product_details,
-        shared_tools.get_user_details,
-        list_all_product_types,
-        modify_pending_order_address,
-        modify_pending_order_items,
-        modify_pending_order_payment,
-        modify_user_address,
-        return_delivered_order_items,
-        shared_tools.think,
-        shared_tools.transfer_to_human_agents,
-    )
-    return shared_tools.toolset("retail", {function.__name__: function for function in functions})
+    """All tools of the shop: the functions of this module by the names of the schemas."""
+    return toolset("retail", globals())
 
 
 def cancel_pending_order(state: State, order_id: str, reason: str) -> str:

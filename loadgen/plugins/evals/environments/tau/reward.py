@@ -19,13 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Reward:
-    """The reward of an episode.
-
-    Attributes:
-        value: 0 or 1.
-        database_matches: Whether the database is as it should be.
-        outputs: Whether the agent stated each output.
-    """
+    """The reward of an episode."""
 
     value: float
     database_matches: bool

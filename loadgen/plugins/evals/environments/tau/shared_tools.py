@@ -10,7 +10,7 @@ from loadgen.plugins.agents.calculation import calculated
 from loadgen.plugins.agents.toolset import Refusal, State, Toolset
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Mapping
 
 ENDING: Final = "transfer_to_human_agents"
 """The tool that ends an episode."""
@@ -41,18 +41,14 @@ def get_user_details(state: State, user_id: str) -> str:
 
 
 def user_of(state: State, user_id: str) -> Any:
-    """The profile of a user.
-
-    Raises:
-        Refusal: No such user.
-    """
+    """The profile of a user."""
     if user_id not in state["users"]:
         raise Refusal("user not found")
     return state["users"][user_id]
 
 
-def toolset(domain: str, functions: dict[str, Callable[..., str]]) -> Toolset:
-    """The tools of a domain, in schema order.
+def toolset(domain: str, functions: Mapping[str, Any]) -> Toolset:
+    """The tools of a domain, in schema order: functions of the domain, or of this module.
 
     Messages about wrong arguments name a function by what the benchmark calls it, `GetUserDetails.invoke`.
     """
@@ -60,7 +56,7 @@ def toolset(domain: str, functions: dict[str, Callable[..., str]]) -> Toolset:
     declared = json.loads(text)["tools"]
     named = {}
     for tool in declared:
-        function = functions[tool["name"]]
+        function = functions.get(tool["name"]) or globals()[tool["name"]]
         title = "".join(word.capitalize() for word in tool["name"].split("_"))
         function.__qualname__ = f"{title}.invoke"
         named[tool["name"]] = function

@@ -23,8 +23,7 @@ from loadgen.plugins.evals.environments.tau2.airline_models import (
     Reservation,
     ReservationFlight,
 )
-from loadgen.plugins.evals.environments.tau2.calculator import calculated_text
-from loadgen.plugins.evals.environments.tau2.world import Kit, World, declared
+from loadgen.plugins.evals.environments.tau2.world import Kit, World, calculated_text, declared
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -36,11 +35,7 @@ _BAGGAGE: Final = 50
 
 
 class AirlineTools:
-    """The tools of the agent.
-
-    Args:
-        database: It changes in place.
-    """
+    """The tools of the agent."""
 
     def __init__(self, database: FlightDB) -> None:
         self._db = database
@@ -262,7 +257,7 @@ def open_airline(content: bytes) -> World:
 
 
 def _each(model: type[BaseModel], values: Any) -> Any:
-    """Objects as models; a list with anything else stays as it is."""
+    """Objects as models; a list with anything else is returned unchanged."""
     if all(isinstance(value, dict) for value in values):
         return [model(**value) for value in values]
     return values

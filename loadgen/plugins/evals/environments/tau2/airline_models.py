@@ -79,7 +79,7 @@ class Passenger(BaseModel):
 
 
 class Flight(BaseModel):
-    """A flight with its days: seats and prices by cabin where it can be booked."""
+    """A flight with dates: seats and prices by cabin on days with a booking."""
 
     flight_number: str
     origin: str
@@ -114,7 +114,7 @@ class ReservationFlight(BaseModel):
 
 
 class FlightInfo(BaseModel):
-    """A flight as an agent names it."""
+    """A flight in the arguments of an agent."""
 
     flight_number: str
     date: str

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.agents.episode import EpisodeResult
 from loadgen.plugins.evals.environments.tau2.world_opening import open_world
+from loadgen.plugins.evals.prompts import prompt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,30 +27,12 @@ MOST_STEPS: Final = 200
 MOST_ERRORS: Final = 10
 GREETING: Final = "Hi! How can I help you today?"
 _STOPS: Final = ("###STOP###", "###TRANSFER###", "###OUT-OF-SCOPE###")
-_AGENT: Final = """\
-<instructions>
-You are a customer service agent that helps the user according to the <policy> provided below.
-In each turn you can either:
-- Send a message to the user.
-- Make a tool call.
-You cannot do both at the same time.
-
-Try to be helpful and always follow the policy. Always make sure you generate valid JSON only.
-</instructions>
-<policy>
-{policy}
-</policy>"""
+_AGENT: Final = prompt("tau2", "agent")
 
 
 @dataclass(slots=True)
 class _Party:
-    """The agent or the user.
-
-    Attributes:
-        name: `assistant` or `user`, the requestor of its calls.
-        messages: The conversation as it sees it.
-        tools: What it may call.
-    """
+    """The agent or the user."""
 
     name: str
     messages: list[Message]
@@ -58,14 +41,7 @@ class _Party:
 
 @dataclass(slots=True)
 class _Simulation:
-    """The course of an episode.
-
-    Attributes:
-        world: The domain.
-        trajectory: All messages; those of the user's tools name their requestor.
-        steps: How many were taken.
-        errors: How many calls of tools failed.
-    """
+    """The course of an episode."""
 
     world: World
     trajectory: list[Message] = field(default_factory=list)
@@ -85,12 +61,7 @@ def agent_prompt(policy: str) -> str:
 
 
 def user_prompt(scenario: Mapping[str, Any], *, has_tools: bool) -> str:
-    """The system prompt of the user: the guidelines, and the task's scenario as text.
-
-    Args:
-        scenario: A task's `user_scenario`.
-        has_tools: Whether the user has tools.
-    """
+    """The system prompt of the user: the guidelines, and the task's scenario as text."""
     name = "user_guidelines_tools.md" if has_tools else "user_guidelines.md"
     guidelines = files(__package__).joinpath("data", name).read_text(encoding="utf-8")
     lines = []

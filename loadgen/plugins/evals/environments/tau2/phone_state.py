@@ -41,15 +41,7 @@ PERMISSIONS: Final = ("sms", "storage", "phone", "network")
 
 
 class PhoneState:
-    """A phone and the surroundings.
-
-    Args:
-        device: Its settings, as in `user_db.toml`.
-
-    Attributes:
-        device: Its settings.
-        surroundings: Of the user.
-    """
+    """A phone and the surroundings."""
 
     def __init__(self, device: Mapping[str, Any]) -> None:
         self.device: dict[str, Any] = {"wifi_ssid": None, "vpn_details": None, **deepcopy(dict(device))}

@@ -9,14 +9,13 @@ import json
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from loadgen.plugins.agents.toolset import Refusal
-from loadgen.plugins.evals.environments.tau2.calculator import calculated_text
 from loadgen.plugins.evals.environments.tau2.retail_models import (
     GiftCard,
     OrderPayment,
     RetailDB,
     UserAddress,
 )
-from loadgen.plugins.evals.environments.tau2.world import Kit, World, declared
+from loadgen.plugins.evals.environments.tau2.world import Kit, World, calculated_text, declared
 
 if TYPE_CHECKING:
     from loadgen.plugins.evals.environments.tau2.retail_models import (
@@ -33,11 +32,7 @@ _REASONS: Final = frozenset({"no longer needed", "ordered by mistake"})
 
 
 class RetailTools:
-    """The tools of the agent.
-
-    Args:
-        database: It changes in place.
-    """
+    """The tools of the agent."""
 
     def __init__(self, database: RetailDB) -> None:
         self._db = database

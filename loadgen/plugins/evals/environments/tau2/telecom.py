@@ -30,12 +30,7 @@ _TABLES: Final = {
 
 
 def open_telecom(database: Mapping[str, Any], device: Mapping[str, Any]) -> World:
-    """The domain telecom.
-
-    Args:
-        database: The tables by name.
-        device: The settings of the user's phone.
-    """
+    """The domain telecom."""
     tables = TelecomDB.model_validate(database)
     tools, phone = TelecomTools(tables), TelecomUserTools(device)
     kits = {
@@ -46,11 +41,7 @@ def open_telecom(database: Mapping[str, Any], device: Mapping[str, Any]) -> Worl
 
 
 class TelecomTools:
-    """The tools of the agent.
-
-    Args:
-        database: It changes in place.
-    """
+    """The tools of the agent."""
 
     def __init__(self, database: TelecomDB) -> None:
         self._db = database

@@ -7,11 +7,12 @@ from copy import deepcopy
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import orjson
 from pydantic import BaseModel
 
+from loadgen.plugins.agents.calculation import calculated
 from loadgen.plugins.agents.toolset import Refusal
 
 if TYPE_CHECKING:
@@ -19,12 +20,7 @@ if TYPE_CHECKING:
 
 
 class Observation(NamedTuple):
-    """The result of a tool.
-
-    Attributes:
-        text: As the model reads it.
-        failed: Whether it is an error.
-    """
+    """The result of a tool."""
 
     text: str
     failed: bool = False
@@ -45,11 +41,7 @@ class Kit:
     database: Any
 
     def function(self, name: str) -> Callable[..., Any]:
-        """The tool, action or assertion of a name.
-
-        Raises:
-            Refusal: There is none of this name.
-        """
+        """The tool, action or assertion of a name."""
         function = None if name.startswith("_") else getattr(self.functions, name, None)
         if not callable(function):
             raise _unknown(name)
@@ -138,3 +130,15 @@ def _shown(value: Any) -> Any:
 def _plain(value: Any) -> Any:
     # Tools of tau2 assign what a model wrote to typed members: no warnings for them.
     return value.model_dump(warnings=False) if isinstance(value, BaseModel) else str(value)
+
+
+_CHARACTERS: Final = "0123456789+-*/(). "
+
+
+def calculated_text(expression: Any) -> str:
+    """The value of an arithmetic expression, rounded to cents."""
+    if not all(character in _CHARACTERS for character in expression):
+        raise Refusal("Invalid characters in expression")
+    if not isinstance(expression, str):
+        raise TypeError("eval() arg 1 must be a string, bytes or code object")
+    return str(round(float(calculated(expression)), 2))

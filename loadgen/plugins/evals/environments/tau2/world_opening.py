@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import gzip
 import tomllib
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from loadgen.plugins.evals.environments.tau2.airline import open_airline
 from loadgen.plugins.evals.environments.tau2.retail import open_retail
 from loadgen.plugins.evals.environments.tau2.telecom import open_telecom
+from workloads.sources import plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,14 +31,10 @@ def open_world(domain: str, paths: Mapping[str, str], initial: Sequence[Mapping[
     if domain == "telecom":
         world = open_telecom(_document(paths["db"]), _document(paths["user_db"])["device"])
     else:
-        world = _COUNTERS[domain](_content(paths["db"]))
+        world = {"airline": open_airline, "retail": open_retail}[domain](_content(paths["db"]))
     for action in initial:
         world.act(action)
     return world
-
-
-_COUNTERS: Final = {"airline": open_airline, "retail": open_retail}
-_GZIP_MAGIC: Final = b"\x1f\x8b"
 
 
 def _document(path: str) -> dict[str, Any]:
@@ -51,5 +47,4 @@ def _document(path: str) -> dict[str, Any]:
 
 @cache
 def _content(path: str) -> bytes:
-    stored = Path(path).read_bytes()
-    return gzip.decompress(stored) if stored.startswith(_GZIP_MAGIC) else stored
+    return plain(Path(path), Path(path).read_bytes())

@@ -1,1 +1,1 @@
-"""The Berkeley Function-Calling Leaderboard: extraction of calls from answers, and their check."""
+"""The Berkeley Function-Calling Leaderboard: extraction and check of calls in answers."""

@@ -6,9 +6,27 @@ A list of allowed values may have `""` in it, which says that the argument may b
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from reprlib import Repr
 from typing import Any, Final
 
-from loadgen.plugins.evals.grading.bfcl.fault import Fault, shown
+_SHORT: Final = Repr()
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 80
+_SHORT.maxlist = _SHORT.maxdict = _SHORT.maxtuple = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """The first fault of a call; `kind` is the benchmark's `error_type`, as in `value_error:string`."""
+
+    kind: str
+    detail: str
+
+
+def shown(value: Any) -> str:
+    """A value for a reader: Python notation, shortened if long."""
+    return _SHORT.repr(value)
+
 
 ObjectRule = Callable[[Mapping[str, Any], Sequence[Any]], Fault | None]
 """What is wrong with an object, compared with the objects that are allowed, whose members are lists again."""
@@ -37,12 +55,17 @@ def list_fault(value: Sequence[Any], allowed: Sequence[Any]) -> Fault | None:
 
 def object_fault(value: Mapping[str, Any], allowed: Sequence[Any]) -> Fault | None:
     """The fault of an object, compared with the last allowed object."""
+    return of_objects(
+        lambda members: _missing_member(value, members) or _wrong_member(value, members), allowed
+    )
+
+
+def of_objects(fault_of: Callable[[Mapping[str, Any]], Fault | None], allowed: Sequence[Any]) -> Fault | None:
+    """The fault by the last allowed object; None where one object has none."""
     fault: Fault | None = Fault("dict_checker:unclear", "no object is allowed")
     for members in allowed:
-        if members != "":
-            fault = _missing_member(value, members) or _wrong_member(value, members)
-            if fault is None:
-                return None
+        if members != "" and (fault := fault_of(members)) is None:
+            return None
     return fault
 
 

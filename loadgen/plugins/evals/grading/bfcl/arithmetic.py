@@ -11,7 +11,7 @@ import operator
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.plugins.evals.grading.decoded_calls import UndecodableError
+from loadgen.plugins.evals.grading.json_calls import UndecodableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

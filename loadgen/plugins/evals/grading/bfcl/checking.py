@@ -7,14 +7,20 @@ from dataclasses import dataclass
 from operator import eq
 from typing import TYPE_CHECKING, Any
 
-from loadgen.plugins.evals.grading.bfcl.allowed import list_fault, object_fault, objects_fault, text_fault
+from loadgen.plugins.evals.grading.bfcl.allowed import (
+    Fault,
+    list_fault,
+    object_fault,
+    objects_fault,
+    shown,
+    text_fault,
+)
 from loadgen.plugins.evals.grading.bfcl.declared import LANGUAGES, type_fault, type_of
-from loadgen.plugins.evals.grading.bfcl.fault import Fault, shown
 
 if TYPE_CHECKING:
     from loadgen.plugins.evals.grading.bfcl.allowed import ObjectRule
     from loadgen.plugins.evals.grading.bfcl.declared import Declared
-    from loadgen.plugins.evals.grading.decoded_calls import Calls
+    from loadgen.plugins.evals.grading.json_calls import Calls
 
 Function = Mapping[str, Any]
 """`name`, `required` parameters, and `types` by parameter: the name of its type and that of its elements."""
@@ -45,13 +51,6 @@ def fault_of(
 ) -> Fault | None:
     """The fault of calls; None for right calls.
 
-    Args:
-        category: Of the question; its name says how many calls are expected.
-        functions: Those that could be called.
-        calls: Those that were.
-        expected: Those that are right.
-        rule: How a single call is judged.
-
     Raises:
         Exception: A value is of no kind that can be judged; the official checker fails on it as well.
     """
@@ -74,7 +73,7 @@ def single_fault(function: Function, calls: Calls, expected: Expected, rule: Cal
 def unordered_fault(
     functions: Sequence[Function], calls: Calls, expected: Sequence[Expected], rule: CallRule
 ) -> Fault | None:
-    """The fault of calls whose order does not matter.
+    """The fault of calls in any order.
 
     Each expected call takes the first that is right for it of those that are left.
     """
@@ -101,11 +100,7 @@ def _wrong_count(checker: str, calls: Calls, expected: Sequence[Expected]) -> Fa
 
 
 def _described(functions: Sequence[Function], expected: Expected, rule: CallRule) -> Function:
-    """The first function that is the expected one.
-
-    Raises:
-        LookupError: None is.
-    """
+    """The first function that is the expected one."""
     name = next(iter(expected))
     for function in functions:
         if rule.describes(function["name"], name):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.plugins.evals.grading.bfcl.fault import Fault, shown
+from loadgen.plugins.evals.grading.bfcl.allowed import Fault, shown
 from loadgen.plugins.evals.grading.bfcl.java_values import JAVA_TYPES, java_value
 from loadgen.plugins.evals.grading.bfcl.javascript_values import JAVASCRIPT_TYPES, javascript_value
 
@@ -28,12 +28,7 @@ _WITH_ELEMENTS: Final = frozenset({"Array", "ArrayList", "array"})
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """The type of a parameter.
-
-    Attributes:
-        outer: The Python type of its values.
-        inner: That of their elements; None where it is not looked at.
-    """
+    """The type of a parameter."""
 
     outer: type
     inner: type | None = None
@@ -56,19 +51,11 @@ class Language:
     unread: str = ""
 
     def declared(self, name: str, inner: str | None) -> Declared:
-        """A declared type, by the names of the type and of the element type.
-
-        Raises:
-            KeyError: The type does not exist.
-        """
+        """A declared type, by the names of the type and of the element type."""
         return Declared(self.types[name], self.types[inner or ""] if name in self.with_elements else None)
 
     def value(self, argument: Any, name: str, inner: str | None) -> Any:
-        """A value in the form for comparison.
-
-        Raises:
-            ValueError, OverflowError: It cannot be.
-        """
+        """A value in the form for comparison."""
         if self.read is not None:
             return self.read(argument, name, inner if name in self.with_elements else None)
         if name == "tuple" and type(argument) is tuple:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.plugins.evals.grading.bfcl.java_text import java_calls
-from loadgen.plugins.evals.grading.bfcl.javascript_text import javascript_calls
 from loadgen.plugins.evals.grading.bfcl.python_text import python_calls
-from loadgen.plugins.evals.grading.decoded_calls import UndecodableError, are_calls
-from loadgen.plugins.evals.grading.json_calls import json_calls
+from loadgen.plugins.evals.grading.bfcl.source_calls import java_calls, javascript_calls
+from loadgen.plugins.evals.grading.json_calls import UndecodableError, are_calls, json_calls
 from workloads.errors import ExtraError
 
 if TYPE_CHECKING:
@@ -67,24 +65,13 @@ def bracketed(text: str) -> str:
 
 
 def calls_in(text: str, language: str) -> Any:
-    """The calls of a bracketed text; of source code in other languages than Python, the first.
-
-    Raises:
-        UndecodableError: The text has nothing that can be decoded.
-        ExtraError: The grammar of the language is not installed.
-        Exception: What reading it raises.
-    """
+    """The calls of a bracketed text; of source code in other languages than Python, the first."""
     source = _SOURCES.get(language)
     return source(text[1:-1]) if source else python_calls(text)
 
 
 def guarded(decode: Callable[..., Any], *arguments: Any) -> Any:
-    """Decode with any exception of the decoder turned into `UndecodableError`.
-
-    Raises:
-        UndecodableError: It does.
-        ExtraError: The grammar of the language is not installed.
-    """
+    """Decode with any exception of the decoder turned into `UndecodableError`."""
     try:
         return decode(*arguments)
     except (UndecodableError, ExtraError):

@@ -7,12 +7,12 @@ does not matter; and an object must have exactly the members that are expected.
 from __future__ import annotations
 
 import ast
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from loadgen.plugins.evals.grading.bfcl.allowed import standard
+from loadgen.plugins.evals.grading.bfcl.allowed import Fault, of_objects, shown, standard
 from loadgen.plugins.evals.grading.bfcl.checking import CallRule, single_fault, unordered_fault
 from loadgen.plugins.evals.grading.bfcl.decoding import calls_in, decoded, guarded
-from loadgen.plugins.evals.grading.bfcl.fault import Fault, shown
 from loadgen.plugins.evals.grading.bfcl.official import (
     IRRELEVANCE,
     RELEVANCE,
@@ -22,7 +22,7 @@ from loadgen.plugins.evals.grading.bfcl.official import (
     written,
 )
 from loadgen.plugins.evals.grading.bfcl.python_text import elements, expression, value
-from loadgen.plugins.evals.grading.decoded_calls import UndecodableError
+from loadgen.plugins.evals.grading.json_calls import UndecodableError
 from workloads.score import Score, graded, unparsed
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def _python_calls(text: str) -> list[Any]:
 
 
 def _fault(reference: Reference, calls: Any) -> Fault | None:
-    """The fault of calls; an expected call belongs to the first function whose name is in the call's."""
+    """The fault of calls; an expected call belongs to the first function with a name within its name."""
     functions, expected = reference["functions"], reference["answers"]
     rule = CallRule(reference["language"], reference["mode"] != "prompt", object_fault, _names_part_of)
     if "multiple" in reference["category"] or "parallel" in reference["category"]:
@@ -80,13 +80,7 @@ def _names_part_of(function: str, expected: str) -> bool:
 
 def object_fault(argument: Mapping[str, Any], allowed: Sequence[Any]) -> Fault | None:
     """The fault of an object, compared with the last allowed object."""
-    fault: Fault | None = Fault("dict_checker:unclear", "no object is allowed")
-    for members in allowed:
-        if members != "":
-            fault = _member_fault(argument, members)
-            if fault is None:
-                return None
-    return fault
+    return of_objects(partial(_member_fault, argument), allowed)
 
 
 def _member_fault(argument: Mapping[str, Any], members: Mapping[str, Any]) -> Fault | None:

@@ -46,11 +46,6 @@ _EMPTY_MAP: Final = re.compile(r"new\s+HashMap<.*?>\s*\(\)")
 def java_value(text: str, declared: str, inner: str | None = None) -> Any:
     """A value of the declared type; the text if the notation is another.
 
-    Args:
-        text: Java source code, a string without its quotes.
-        declared: The name of the type, of `JAVA_TYPES`.
-        inner: That of the elements of an `Array` or an `ArrayList`.
-
     Raises:
         ValueError: The type cannot be read, or it is a number of too many digits.
     """

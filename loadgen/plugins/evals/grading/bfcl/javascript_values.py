@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from operator import neg
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.evals.grading.bfcl.java_values import number_or_text
-from loadgen.plugins.evals.grading.bfcl.javascript_rows import end_of_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -35,11 +36,6 @@ _PAIR: Final = re.compile(r"([^:]+):\s*(.*?)(?:,\s*(?=[^,]+:)|$)")
 def javascript_value(text: str, declared: str, inner: str | None = None) -> Any:
     """A value of the declared type; the text if the notation is another.
 
-    Args:
-        text: JavaScript source code.
-        declared: The name of the type, of `JAVASCRIPT_TYPES`.
-        inner: That of the elements of an `array`.
-
     Raises:
         ValueError: The type does not exist, or it is a number that cannot be read.
     """
@@ -57,6 +53,43 @@ def javascript_value(text: str, declared: str, inner: str | None = None) -> Any:
 
 def _is_quoted(text: str) -> bool:
     return any(text.startswith(quote) and text.endswith(quote) for quote in "\"'")
+
+
+_OPENINGS: Final = ((re.compile(r"\[\s*\["), "]"), (re.compile(r"\bnew\s+Array\(\s*\["), ")"))
+_CLOSED: Final = re.compile(r"\](?=(\s*+))")
+_NEXT_ROW: Final = re.compile(r",\s*\[")
+
+
+def end_of_rows(text: str) -> int | None:
+    """The end of an array of arrays at the start of a text; None without one."""
+    for opening, closing in _OPENINGS:
+        if match := opening.match(text):
+            return _end(text, match.end(), closing)
+    return None
+
+
+def _end(text: str, start: int, closing: str) -> int | None:
+    """The end, from inside of the first row on."""
+    places: list[int] = []  # the brackets that can close a row, the last first
+    ends: dict[int, int] = {}
+    for bracket in reversed(list(_CLOSED.finditer(text, start))):
+        place, rest = bracket.start(), bracket.end(1)
+        if following := _NEXT_ROW.match(text, rest):
+            end = _end_after(text, following.end(), places, ends)
+        else:
+            end = rest + 1 if text.startswith(closing, rest) else None
+        if end is not None:
+            places.append(place)
+            ends[place] = end
+    return _end_after(text, start, places, ends)
+
+
+def _end_after(text: str, start: int, places: list[int], ends: dict[int, int]) -> int | None:
+    """The end of a row, closed by the first possible bracket."""
+    if not (after := bisect_right(places, -start, key=neg)):
+        return None
+    place = places[after - 1]
+    return ends[place] if text.find("\n", start, place) < 0 else None
 
 
 def _array(text: str, inner: str | None) -> Any:

@@ -24,9 +24,6 @@ def fault_of(
         reference: `classes`, `config`, `long_context`, and the right calls of each turn, `ground_truth`.
         turns: The calls of the model, by turn and by step, as members of `ServiceCall`; steps without
             calls are left out.
-
-    Raises:
-        ExtraError: The services are not installed.
     """
     right: Sequence[Sequence[str]] = reference["ground_truth"]
     if len(turns) != len(right):

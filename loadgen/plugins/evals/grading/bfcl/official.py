@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.plugins.evals.grading.bfcl.allowed import Fault
 from loadgen.plugins.evals.grading.bfcl.checking import CallRule, fault_of
 from loadgen.plugins.evals.grading.bfcl.decoding import decoded
-from loadgen.plugins.evals.grading.bfcl.fault import Fault
-from loadgen.plugins.evals.grading.bfcl.grammar import parser
-from loadgen.plugins.evals.grading.decoded_calls import UndecodableError, are_calls
+from loadgen.plugins.evals.grading.bfcl.source_calls import parser
+from loadgen.plugins.evals.grading.json_calls import UndecodableError, are_calls
 from workloads.score import Score, graded, unparsed
 
 if TYPE_CHECKING:
@@ -30,9 +30,6 @@ def grade(reference: Reference, answer: Answer) -> Score:
         reference: `category`, `mode` and `language`; where calls are compared, also the `functions` and the
             expected `answers`, see `loadgen.plugins.evals.grading.bfcl.checking`.
         answer: The answer.
-
-    Raises:
-        ExtraError: It takes a grammar that is not installed.
     """
     try:
         calls = decoded(answer, reference["mode"], reference["language"])

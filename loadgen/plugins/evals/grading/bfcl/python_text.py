@@ -7,40 +7,27 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from loadgen.plugins.evals.grading.bfcl.arithmetic import calculated
-from loadgen.plugins.evals.grading.decoded_calls import UndecodableError
+from loadgen.plugins.evals.grading.json_calls import UndecodableError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
 def python_calls(text: str) -> Any:
-    """Read calls; a single one may stand alone.
-
-    Raises:
-        UndecodableError: It is not a list of calls, or an argument is of no kind that is read.
-        Exception: What reading it as Python raises.
-    """
+    """Read calls; a single one may stand alone."""
     body = expression(text.strip().strip("'"))
     return [call(node) for node in ([body] if isinstance(body, ast.Call) else elements(body))]
 
 
 def expression(text: str) -> ast.expr:
-    """Parse one Python expression.
-
-    Raises:
-        SyntaxError, ValueError, RecursionError, MemoryError: It is not one.
-    """
+    """Parse one Python expression."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a model's `"\d"` does not concern the reader
         return ast.parse(text, mode="eval").body
 
 
 def elements(body: ast.expr) -> Sequence[ast.Call]:
-    """The calls in a list, a tuple or a set.
-
-    Raises:
-        UndecodableError: It is not one of these, or has something else in it.
-    """
+    """The calls in a list, a tuple or a set."""
     if not isinstance(body, ast.List | ast.Tuple | ast.Set):
         raise UndecodableError("not a list of calls")
     calls = [node for node in body.elts if isinstance(node, ast.Call)]

@@ -36,10 +36,6 @@ _DAYS: Final = dict.fromkeys((1, 3, 5, 7, 8, 10, 12), 31) | dict.fromkeys((4, 6,
 _NAPOLEON: Final = range(1769, 1822)
 
 
-def _multiples(text: str) -> bool:
-    return re.findall(r"\d+", text) == _MULTIPLES
-
-
 def _choices(text: str) -> bool:
     if not text.startswith("Question"):
         return False
@@ -66,10 +62,6 @@ def _reverse_newline(text: str) -> bool:
 def _word_reverse(text: str) -> bool:
     forwards = " ".join(bare(text.lower().strip()).split()[::-1])
     return "bald eagle" in forwards and sentences(forwards) == [forwards]
-
-
-def _character_reverse(text: str) -> bool:
-    return "elgae dlab" in text.lower()
 
 
 def _sentence_alphabet(text: str) -> bool:
@@ -131,10 +123,6 @@ def _rows(text: str, delimiter: str) -> list[list[str]]:
         return []
 
 
-def _dates(text: str) -> bool:
-    return all(_is_date(part.strip()) for part in text.strip().split(","))
-
-
 def _is_date(text: str) -> bool:
     if not _DATE.fullmatch(text):
         return False
@@ -144,15 +132,17 @@ def _is_date(text: str) -> bool:
 
 
 CUSTOM: Final[Mapping[str, Instruction]] = {
-    "custom:multiples": plain(_multiples),
+    "custom:multiples": plain(lambda text: re.findall(r"\d+", text) == _MULTIPLES),
     "custom:mcq_count_length": plain(_choices),
     "custom:reverse_newline": plain(_reverse_newline),
     "custom:word_reverse": plain(_word_reverse, requires=model),
-    "custom:character_reverse": plain(_character_reverse),
+    "custom:character_reverse": plain(lambda text: "elgae dlab" in text.lower()),
     "custom:sentence_alphabet": plain(_sentence_alphabet, requires=model),
     "custom:european_capitals_sort": plain(_capitals),
     "custom:csv_city": plain(_csv_city),
     "custom:csv_special_character": plain(_csv_special_character),
     "custom:csv_quotes": plain(_csv_quotes),
-    "custom:date_format_list": plain(_dates),
+    "custom:date_format_list": plain(
+        lambda text: all(_is_date(part.strip()) for part in text.strip().split(","))
+    ),
 }

@@ -104,10 +104,6 @@ def _quote_unquote(text: str) -> bool:
     return '""' not in joined and not joined.strip(_NO_QUOTE).endswith('"')
 
 
-def _list(text: str, *, sep: str) -> bool:
-    return text.count(sep) >= _LEAST
-
-
 def _thesis(text: str) -> bool:
     start = next((place for place in map(text.find, ("<i>", "<em>")) if place >= 0), None)
     if start is None:
@@ -116,10 +112,6 @@ def _thesis(text: str) -> bool:
     end = next((place for place in map(text.find, ("</i>", "</em>")) if place >= 0), None)
     # The official code takes tags of three and four characters off, whichever they are.
     return end is not None and bool(text[3:end].strip()) and bool(text[end + 4 :].strip())
-
-
-def _sub_bullets(text: str) -> bool:
-    return all("-" in bullet for bullet in text.split("*")[1:])
 
 
 def _bullets_after_sentences(text: str) -> bool:
@@ -141,32 +133,12 @@ def _bullets_after_sentences(text: str) -> bool:
     return bullets >= _LEAST
 
 
-def _title_case(text: str) -> bool:
-    return all(_is_title(word) for word in words(text) if word[0].isalpha())
-
-
 def _is_title(word: str) -> bool:
     """Whether a word is not one of the kinds that the official code refuses."""
     first, rest = word[0], word[1:]
     if not rest:
         return not first.islower()
     return not (first.islower() and (rest.isupper() or rest.islower()))
-
-
-def _output_template(text: str) -> bool:
-    return all(part in text for part in ("My Answer:", "My Conclusion:", "Future Outlook:"))
-
-
-def _no_whitespace(text: str) -> bool:
-    return not any(map(str.isspace, text))
-
-
-def _repeat_change(text: str, *, prompt_to_repeat: str) -> bool:
-    return text != prompt_to_repeat and text.split()[1:] == prompt_to_repeat.split()[1:]
-
-
-def _repeat_simple(text: str) -> bool:
-    return text.strip().lower() == _SIMPLE
 
 
 def _repeat_span(text: str, *, prompt_to_repeat: str, n_start: int, n_end: int) -> bool:
@@ -182,14 +154,23 @@ FORMATS: Final[Mapping[str, Instruction]] = {
     "format:emoji": plain(_emoji, requires=lambda: (model(), emojis())),
     "format:line_indent": plain(_line_indent),
     "format:quote_unquote": plain(_quote_unquote),
-    "format:list": plain(_list, sep=TEXT),
+    "format:list": plain(lambda text, *, sep: text.count(sep) >= _LEAST, sep=TEXT),
     "format:thesis": plain(_thesis),
-    "format:sub-bullets": plain(_sub_bullets),
+    "format:sub-bullets": plain(lambda text: all("-" in bullet for bullet in text.split("*")[1:])),
     "format:no_bullets_bullets": plain(_bullets_after_sentences, requires=model),
-    "format:title_case": plain(_title_case, requires=model),
-    "format:output_template": plain(_output_template),
-    "format:no_whitespace": plain(_no_whitespace),
-    "repeat:repeat_change": plain(_repeat_change, prompt_to_repeat=TEXT),
-    "repeat:repeat_simple": plain(_repeat_simple),
+    "format:title_case": plain(
+        lambda text: all(_is_title(word) for word in words(text) if word[0].isalpha()), requires=model
+    ),
+    "format:output_template": plain(
+        lambda text: all(part in text for part in ("My Answer:", "My Conclusion:", "Future Outlook:"))
+    ),
+    "format:no_whitespace": plain(lambda text: not any(map(str.isspace, text))),
+    "repeat:repeat_change": plain(
+        lambda text, *, prompt_to_repeat: (
+            text != prompt_to_repeat and text.split()[1:] == prompt_to_repeat.split()[1:]
+        ),
+        prompt_to_repeat=TEXT,
+    ),
+    "repeat:repeat_simple": plain(lambda text: text.strip().lower() == _SIMPLE),
     "repeat:repeat_span": plain(_repeat_span, prompt_to_repeat=TEXT, n_start=COUNT, n_end=COUNT),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from importlib import import_module
 from typing import Any, Final
 
 from loadgen.plugins.evals.grading.english import model
@@ -57,35 +58,22 @@ def tagger() -> Any:
 
 
 def is_emoji(character: str) -> bool:
-    """Whether a character is an emoji of Unicode.
-
-    Raises:
-        ExtraError: The package `emoji` is not installed.
-    """
+    """Whether a character is an emoji of Unicode."""
     return bool(emojis().is_emoji(character))
 
 
 def emojis() -> Any:
-    """The package `emoji`.
-
-    Raises:
-        ExtraError: It is not installed.
-    """
-    try:
-        import emoji
-    except ImportError as error:
-        raise ExtraError(_MISSING) from error
-    return emoji
+    """The package `emoji`."""
+    return _package("emoji")
 
 
 def syllables() -> Any:
-    """The package `syllapy`, which counts the syllables of English words.
+    """The package `syllapy`, which counts the syllables of English words."""
+    return _package("syllapy")
 
-    Raises:
-        ExtraError: It is not installed.
-    """
+
+def _package(name: str) -> Any:
     try:
-        import syllapy
+        return import_module(name)
     except ImportError as error:
         raise ExtraError(_MISSING) from error
-    return syllapy

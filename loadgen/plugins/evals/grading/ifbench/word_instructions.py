@@ -44,26 +44,14 @@ def _vowels(text: str) -> bool:
     return "\n" not in text and len(set(text) & set("aeiou")) <= _VOWELS
 
 
-def _consonants(text: str) -> bool:
-    return all(_CLUSTER.search(word) for word in text.lower().split())
-
-
 def _palindromes(text: str) -> bool:
     listed = bare(text).lower().split()
     return sum(len(word) >= _LONG and word == word[::-1] for word in listed) >= _PALINDROMES
 
 
-def _prime_lengths(text: str) -> bool:
-    return all(len(word) in _PRIMES for word in bare(text).split())
-
-
 def _start_verb(text: str) -> bool:
     tagged = tagger().tag(words(text))
     return bool(tagged) and "VB" in tagged[0][1]
-
-
-def _repeats(text: str, *, small_n: float) -> bool:
-    return max(Counter(bare(text.lower()).split()).values(), default=0) <= small_n
 
 
 def _odd_even_syllables(text: str) -> bool:
@@ -84,10 +72,6 @@ def _last_first(text: str) -> bool:
 def _paragraph_last_first(text: str) -> bool:
     paragraphs = (line.strip().lower().strip(EDGES).split() for line in text.split("\n"))
     return all(listed[0] == listed[-1] for listed in paragraphs if listed)
-
-
-def _no_consecutive(text: str) -> bool:
-    return all(before[0] != after[0] for before, after in pairwise(bare(text.lower()).split()))
 
 
 def _specific_position(text: str, *, keyword: str, n: int, m: int) -> bool:
@@ -131,15 +115,20 @@ def _increment(text: str, *, small_n: float) -> bool:
 WORDS: Final[Mapping[str, Instruction]] = {
     "words:alphabet": plain(_alphabet),
     "words:vowel": plain(_vowels),
-    "words:consonants": plain(_consonants),
+    "words:consonants": plain(lambda text: all(_CLUSTER.search(word) for word in text.lower().split())),
     "words:palindrome": plain(_palindromes),
-    "words:prime_lengths": plain(_prime_lengths),
+    "words:prime_lengths": plain(lambda text: all(len(word) in _PRIMES for word in bare(text).split())),
     "words:start_verb": plain(_start_verb, requires=tagger),
-    "words:repeats": plain(_repeats, small_n=COUNT),
+    "words:repeats": plain(
+        lambda text, *, small_n: max(Counter(bare(text.lower()).split()).values(), default=0) <= small_n,
+        small_n=COUNT,
+    ),
     "words:odd_even_syllables": plain(_odd_even_syllables, requires=syllables),
     "words:last_first": plain(_last_first, requires=model),
     "words:paragraph_last_first": plain(_paragraph_last_first),
-    "words:no_consecutive": plain(_no_consecutive),
+    "words:no_consecutive": plain(
+        lambda text: all(before[0] != after[0] for before, after in pairwise(bare(text.lower()).split()))
+    ),
     "words:keywords_specific_position": plain(
         _specific_position, requires=model, keyword=TEXT, n=PLACE, m=PLACE
     ),

@@ -6,10 +6,23 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from loadgen.plugins.evals.grading.swe_bench.status import CaseStatus
-
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+
+class CaseStatus(StrEnum):
+    """Of one test in one log."""
+
+    FAILED = "FAILED"
+    PASSED = "PASSED"
+    SKIPPED = "SKIPPED"
+    ERROR = "ERROR"
+    XFAIL = "XFAIL"
+
+
+STATUSES: Final = tuple(status.value for status in CaseStatus)
+"""As a log has them; `str.startswith` takes them as they are."""
+
 
 _PASSING: Final = frozenset({CaseStatus.PASSED.value, CaseStatus.XFAIL.value})
 _MAINTAINED: Final = _PASSING | {CaseStatus.SKIPPED.value}

@@ -10,15 +10,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from loadgen.plugins.evals.grading.swe_bench.pytest_logs import (
+from loadgen.plugins.evals.grading.swe_bench.log_parsers import (
+    django_statuses,
     matplotlib_statuses,
     pytest_statuses,
     pytest_statuses_with_blanks,
     pytest_statuses_without_folders,
     seaborn_statuses,
+    sympy_statuses,
 )
-from loadgen.plugins.evals.grading.swe_bench.runner_logs import django_statuses, sympy_statuses
-from loadgen.plugins.evals.grading.swe_bench.status import CaseStatus
+from loadgen.plugins.evals.grading.swe_bench.resolution import CaseStatus
 from workloads.errors import MalformedError, did_you_mean
 
 if TYPE_CHECKING:
@@ -65,10 +66,6 @@ def statuses_in(repository: str, log: str) -> dict[str, str] | None:
 
     Not valid: a patch that does not apply, tests that timed out, no mark of the tests' output, no status at
     all, and an exit code that is not 0 where no test failed.
-
-    Args:
-        repository: `owner/name`.
-        log: All of it.
 
     Raises:
         MalformedError: No parser for this repository.

@@ -24,13 +24,7 @@ _INTERCITY: Final = "travel_intercity_public"
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """An activity with a name.
-
-    Attributes:
-        activity: As the plan has it.
-        details: Of the activity.
-        name: Of the hotel, restaurant or attraction; empty where it has none.
-    """
+    """An activity with a name."""
 
     activity: Activity
     details: Mapping[str, Any]

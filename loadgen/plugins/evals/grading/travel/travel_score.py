@@ -228,10 +228,6 @@ _CONSTRAINTS: Final[Mapping[str, Callable[[Constraint, Mapping[str, Any], Mappin
 def accuracy(scores: Sequence[TravelScore], tasks: int) -> dict[str, float]:
     """The figures of a run: means over all tasks, where a task without a plan has no points.
 
-    Args:
-        scores: Of the plans.
-        tasks: How many tasks there are.
-
     Raises:
         ValueError: There are fewer tasks than plans, or none.
     """

@@ -1,4 +1,4 @@
-"""The part of a use case that no rule can check: criteria that a judge says to be met or not.
+"""The common part of use cases: levels of difficulty, the scorer by a rule, and the one with a judge.
 
 `judged` makes a scorer of a rule: an answer is right where the rule says so and every criterion is met.
 """
@@ -9,16 +9,50 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from loadgen.plugins.evals.grading.json_answer import json_in
-from loadgen.plugins.evals.headlines import metric_shares
+from loadgen.plugins.evals.headlines import by_tag, metric_shares
 from loadgen.plugins.evals.judging.judge_prompts import judge_prompts
-from loadgen.plugins.evals.tasks.difficulty import BY_DIFFICULTY
+from workloads.errors import ColumnError
 from workloads.score import Score, Status, graded, pending, unreadable
 from workloads.scorer import Headline, Inquiry, Reference, Scorer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from workloads.answer import Answer
+    from workloads.sources import FileRow
+
+TAG: Final = "difficulty"
+LEVELS: Final = ("easy", "medium", "hard")
+
+BY_DIFFICULTY: Final = tuple(by_tag(TAG, LEVELS))
+"""The score of each level."""
+
+
+def difficulty(row: FileRow) -> dict[str, str]:
+    """The tag of a row."""
+    level = row[TAG]
+    if level not in LEVELS:
+        raise ColumnError(f"{row.place}, column {TAG!r}: {level!r}, where {', '.join(LEVELS)} are allowed")
+    return {TAG: level}
+
+
+def official(
+    grade: Callable[[Reference, Answer], Score],
+    definition: str,
+    *headlines: Headline,
+    score: str = "accuracy",
+    version: int = 1,
+) -> Scorer:
+    """The scorer of a use case by a rule; the mean score is the first headline, those by level the last."""
+    shown = (Headline(score), *headlines, *BY_DIFFICULTY)
+    return Scorer("official", version, grade, f"this project: {definition}", shown)
+
+
+def graded_parts(right: Mapping[str, bool], reasons: Mapping[str, str], taken: str) -> Score:
+    """A score with a metric per part: right where all parts are, else with the reasons of the wrong ones."""
+    wrong = "; ".join(reasons[name] for name, is_right in right.items() if not is_right)
+    return graded(not wrong, taken, wrong, **{name: float(is_right) for name, is_right in right.items()})
+
 
 _KEY: Final = "criteria"
 _PROMPTS: Final = judge_prompts("use_case")
