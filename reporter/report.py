@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from reporter.values.cost import Cost
     from reporter.values.energy import Energy
     from reporter.values.server_side import ServerSide
+    from reporter.values.session_figures import Sessions
     from reporter.values.task_score import TaskScore
 
 SCHEMA_VERSION: Final = 1
@@ -344,6 +345,7 @@ class Report:
     cache_hits: CacheHits | None = field(default=None, kw_only=True)
     energy: Energy | None = field(default=None, kw_only=True)
     episodes: Episodes | None = field(default=None, kw_only=True)
+    sessions: Sessions | None = field(default=None, kw_only=True)
     nodes: Nodes | None = field(default=None, kw_only=True)
     verdict: Verdict | None = None
     steady_state: SteadyState | None = None
@@ -357,7 +359,7 @@ class Report:
         for name in ("power", "imported", "as_started"):
             if plain["run"][name] is None:
                 del plain["run"][name]
-        for name in ("server_side", "cache_hits", "energy", "episodes", "nodes"):
+        for name in ("server_side", "cache_hits", "energy", "episodes", "sessions", "nodes"):
             if plain[name] is None:
                 del plain[name]
         return plain | {

@@ -34,7 +34,7 @@ def report_schema() -> dict[str, Any]:
 
 _OPTIONAL: Final = frozenset(
     {"percentiles", "power", "imported", "as_started"}
-    | {"server_side", "cache_hits", "energy", "episodes", "nodes"}
+    | {"server_side", "cache_hits", "energy", "episodes", "sessions", "nodes"}
 )
 """What a report has only where it was asked for."""
 

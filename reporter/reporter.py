@@ -14,7 +14,7 @@ from reporter.errors import OptionError, blaming
 from reporter.findings.findings import in_order
 from reporter.json_values import document, members
 from reporter.log.database import open_log
-from reporter.log.subjects import SCORED, asks_benchmarks, has_episodes, has_sensors
+from reporter.log.subjects import SCORED, asks_benchmarks, has_episodes, has_sensors, has_sessions
 from reporter.log.tables import rows
 from reporter.measured.log_evidence import LogEvidence
 from reporter.percentiles import method_named
@@ -149,6 +149,10 @@ class MetricsReporter:
                 from reporter.episode_figures import episodes
 
                 report = replace(report, episodes=episodes(log))
+            if has_sessions(log):
+                from reporter.session_results import with_sessions
+
+                report = with_sessions(log, report)
             if has_sensors(log):
                 from reporter.telemetry.sensor_report import with_telemetry
 

@@ -245,6 +245,15 @@ def episodes(part: str) -> str:
     return sql_file(f"figures/{part}").strip()
 
 
+def sessions(part: str) -> str:
+    """A query of the measured sessions.
+
+    Args:
+        part: Its file: `sessions` has the distributions, `session_depths` the requests by depth.
+    """
+    return sql_file(f"figures/{part}").strip()
+
+
 def server_side() -> str:
     """The query of the server's counts, and of the client's measurements in that time."""
     return sql_file("figures/server_side").strip()

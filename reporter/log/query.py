@@ -41,6 +41,8 @@ VIEWS: Final[Mapping[str, str]] = {
     "scores": "one row an answer to one, a scoring pass and a scorer: its score",
     "passes": "one row a scoring pass and scorer",
     "reported_passes": "one row a scorer: the pass that reports show",
+    "sessions": "one row a session of several turns: how it ended, times, tokens, what was recorded",
+    "session_turns": "one row a request of such a session: its place in the tree, waits, what was recorded",
     "episodes": "one row an episode that is over: turns, tool calls, times, tokens, how it ended",
     "open_episodes": "one row an episode without an end in the log: steps so far, and the step in progress",
     "tool_calls": "one row a call of a tool in an episode",

@@ -53,8 +53,8 @@ def so_far(run: Path) -> RunSoFar:
     with open_log(run, also=("questions", "passes")) as connection:
         opened = connection.execute("SELECT ended, settings, session_id FROM session").fetchone()
         settled = connection.execute(
-            "SELECT prompt_id, count(*) FROM requests WHERE measured AND settled AND prompt_id IS NOT NULL "
-            "AND coalesce(turn, 0) = 0 GROUP BY prompt_id",
+            "SELECT prompt_id, count(*) FILTER (conversation_id IS NULL) + count(DISTINCT conversation_id) "
+            "FROM requests WHERE measured AND settled AND prompt_id IS NOT NULL GROUP BY prompt_id",
         ).fetchall()
         (last_seq,) = connection.execute("SELECT last_seq FROM extent").fetchone() or (0,)
         issuing = [timeline.issuing for timeline in connection.timelines if timeline.issuing]

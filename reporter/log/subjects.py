@@ -35,6 +35,12 @@ def has_episodes(log: OpenLog) -> bool:
     return bool(log.execute("SELECT 1 FROM requests WHERE is_episode LIMIT 1").fetchone())
 
 
+def has_sessions(log: OpenLog) -> bool:
+    """Whether requests were turns of conversations or session trees."""
+    sql = "SELECT 1 FROM requests WHERE conversation_id IS NOT NULL AND turns > 1 AND NOT is_episode LIMIT 1"
+    return bool(log.execute(sql).fetchone())
+
+
 def is_of_nodes(log: OpenLog) -> bool:
     """Whether several machines made a run."""
     return log.execute("SELECT count(*) FROM node_logs").fetchall() != [(0,)]

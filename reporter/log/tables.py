@@ -46,6 +46,7 @@ _TABLES: Final[Mapping[str, str | None]] = {
     "credible": None,
     "episode_ends": """
         SELECT seq, at_ns, coalesce(data, '') AS data FROM events WHERE code = EventType.EPISODE_ENDED""",
+    "tree_ends": "SELECT seq, coalesce(data, '') AS data FROM events WHERE code = EventType.TREE_ENDED",
     "tool_calls": "SELECT seq, coalesce(data, '') AS data FROM events WHERE code = EventType.TOOL_CALLED",
     "requests": None,
     "unencoded": """
@@ -103,6 +104,11 @@ BIG_TABLES: Final[Mapping[str, str | None]] = {
     "prompt_events": """
         SELECT seq, coalesce(data, '') AS data FROM events
         WHERE code = EventType.LOADGEN_ISSUE_CALLED AND texts IS NOT NULL""",
+    "tree_turns": """
+        SELECT sample_uuid, data FROM events
+        WHERE code = EventType.LOADGEN_ISSUE_CALLED AND instr(data, '"tree":') > 0""",
+    "session_turns": None,
+    "sessions": None,
     "episodes": None,
     "open_episodes": None,
     "asked": None,
@@ -122,14 +128,16 @@ BIG_TABLES: Final[Mapping[str, str | None]] = {
 }
 """What is made on demand, in this order."""
 
-_FEW: Final = frozenset({"session_events", "unencoded", "episode_ends", "tool_calls"})
+_FEW: Final = frozenset({"session_events", "unencoded", "episode_ends", "tree_ends", "tool_calls"})
 """Those of `_TABLES` that are of few events among many, which one scan of the log finds together."""
 
 _FEW_EVENTS: Final = """
     SELECT seq, code, name, at_ns, coalesce(data, '') AS data FROM events JOIN event_types USING (code)
     WHERE code < EventType.LOADGEN_ISSUE_CALLED AND (
             code < EventType.QUESTION
-            OR code IN (EventType.SENSOR_STARTED, EventType.TOOL_CALLED, EventType.EPISODE_ENDED)
+            OR code IN (
+                EventType.SENSOR_STARTED, EventType.TOOL_CALLED, EventType.EPISODE_ENDED, EventType.TREE_ENDED
+            )
         )"""
 """The first comparison is the only one for the many events of requests."""
 

@@ -143,7 +143,11 @@ def _further(report: Report, width: int, *, summary_only: bool = False) -> Itera
 
 
 def _of_other_sources(report: Report, width: int) -> Iterator[Sequence[RenderableType]]:
-    """Episodes, nodes and sensors; their modules are loaded for runs that have them."""
+    """Sessions, episodes, nodes and sensors; their modules are loaded for runs that have them."""
+    if report.sessions is not None:
+        from reporter.render import session_tables
+
+        yield list(session_tables.section(report.sessions, width=width))
     if report.episodes is not None:
         from reporter.render import episode_tables
 

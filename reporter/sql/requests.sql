@@ -3,7 +3,7 @@
 -- `measured`: issued for the performance phase; one that went out late counts like the others.
 -- `settled`: it ended, and was not ended by the client; those that were not settled, a further segment asks again. A conversation is
 -- asked again as a whole: all of it is settled, by a result of its last turn or by a turn that failed, or nothing. So is
--- an episode, which is settled when its code has ended, unless the session cut it.
+-- an episode, which is settled when its code has ended, unless the session cut it, and a session tree with an end.
 -- Logs of older versions have the limit of each request only here. A variable is a constant of a query, and not joined.
 SET VARIABLE limit_of_session = (SELECT try_cast(settings ->> '$.max_tokens' AS BIGINT) FROM session);
 
@@ -92,15 +92,20 @@ SET measured = true, phase = 'performance', sent_ns = issued_ns, sent_high_ns = 
     last_token_low_ns = CASE status WHEN 'completed' THEN coalesce(last_token_low_ns, ended_ns) END
 WHERE is_bare();
 
+CREATE OR REPLACE MACRO is_of_trees() AS ((SELECT settings ->> '$.session_trees' FROM session) IS NOT NULL);
+
 UPDATE requests SET settled = settled_together
 FROM (
     SELECT
         conversation_id,
         CASE
-            WHEN bool_or(is_episode) THEN coalesce(any_value(ending) <> 'cut', bool_or(error = 'agent_error'), false)
+            WHEN bool_or(is_episode) THEN coalesce(any_value(episode_ends.ending) <> 'cut', bool_or(error = 'agent_error'), false)
+            WHEN is_of_trees() THEN coalesce(bool_and(settled) AND NOT any_value(is_cut), false)
             ELSE coalesce(bool_or(settled AND (status = 'failed' OR turn + 1 = turns)), false)
         END AS settled_together
-    FROM requests LEFT JOIN episode_ends USING (conversation_id)
+    FROM requests
+    LEFT JOIN episode_ends USING (conversation_id)
+    LEFT JOIN tree_ends USING (conversation_id)
     WHERE conversation_id IS NOT NULL
     GROUP BY conversation_id
 ) AS conversations
