@@ -100,6 +100,7 @@ SPEED: Final = Quantity("speed", _DISTRIBUTION, TOKENS_A_SECOND, _ABOVE, percent
 INTERACTIVITY: Final = Quantity("interactivity", _DISTRIBUTION, TOKENS_A_SECOND, _ABOVE, percentiles=True)
 REQUEST_RATE: Final = Quantity("throughput", ("value",), REQUESTS_A_SECOND, _ABOVE)
 TOKEN_RATE: Final = Quantity("throughput", ("value",), TOKENS_A_SECOND, _ABOVE)
+JOB_RATE: Final = Quantity("throughput", ("value",), NUMBER, _ABOVE)
 ERROR_RATE: Final = Quantity("error", ("rate",), SHARE, _BELOW)
 GOOD: Final = Quantity(
     "good",
@@ -148,7 +149,7 @@ def exact(number: float) -> Decimal:
     return Decimal(repr(float(number)))
 
 
-Per = Literal["request", "gap", "run"]
+Per = Literal["request", "gap", "session", "run"]
 Origin = Literal["scheduled", "issued", "sent"]
 Need = Literal["stream", "tokens", "gpus", "connections"]
 ValueEnd = Literal["low", "high"]
@@ -188,7 +189,8 @@ class MetricDefinition:
         name: What rules and `--metric` call it: `ttft`.
         quantity: Its kind, statistics, units and operators.
         definition: How it is computed from the moments of a request (docs/metrics.md); empty of a run's.
-        per: What has a value: a request (a column of the view `samples`), a gap between chunks, or the run.
+        per: What has a value: a request (a column of the view `samples`), a gap between chunks, a session (a
+            column of the view `sessions`), or the run.
         in_rules: Whether a rule, and `--metric` of a comparison, can name it.
         origin: The moment of a request that it counts from; None where that is a moment of the response, or
             there is none. The definition `latency_origin` takes the place of `issued` and `sent`.

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 from rulesets.definitions import PERCENTILES, Definitions
 from rulesets.errors import Unanswerable
 from rulesets.evidence import Good, Rate
-from rulesets.metric_table import BY_NAME
+from rulesets.metric_table import BY_NAME, JOB_RATES
 from rulesets.quantity import COMPARE
 from rulesets.scores import score
+from rulesets.session_evidence import job_rate, require_all, summary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,10 +69,16 @@ class ReportEvidence:
     def sample(self, metric: str, where: Where) -> Summarized:
         """The summary of a latency or a length."""
         column = BY_NAME[metric].column
+        if BY_NAME[metric].per == "session":
+            require_all(metric, where)
+            return Summarized(metric, summary(self.report, column))
         return Summarized(metric, _part(self._of(where), column) or _part(self._imported(where), column))
 
     def rate(self, metric: str, where: Where) -> Rate:
         """A throughput, without the blocks that a limit would take."""
+        if metric in JOB_RATES:
+            require_all(metric, where)
+            return job_rate(self.report, metric)
         part = self._of(where)
         rates = _part(part, "throughput") if part is self.report else part
         value = rates.get(metric)

@@ -93,6 +93,10 @@ def _figure(target: Target, method: str, *, violations: bool = False) -> str:
     if kind not in {"latency", "length", "speed"}:
         return ""
     metric = BY_NAME[target.metric]
+    if metric.per == "session":
+        column = "duration_ms" if metric.name == "session" else metric.column
+        ended = "FROM sessions WHERE measured AND ending = 'completed'"
+        return f"SELECT {_statistic(target.stat, method, column)} {ended}"
     is_of_gaps = metric.per == "gap"
     column = "gap_ms" if is_of_gaps else metric.column
     source = "chunks JOIN samples USING (sample_uuid)" if is_of_gaps else "samples"

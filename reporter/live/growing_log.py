@@ -54,6 +54,7 @@ _LAST_SEQS: Final = f"SELECT seq >> {SEQ_BITS}, max(seq) FROM pending GROUP BY A
 _STREAMS: Final[Mapping[str, str]] = {
     # They decide which requests are asked again, which is of no interest while a run lasts.
     "episode_ends": "FROM pending WHERE false",
+    "tree_ends": "FROM pending WHERE false",
     "marks": "FROM pending",
     "issues": "FROM pending WHERE code = EventType.LOADGEN_ISSUE_CALLED",
     "sends": "FROM pending WHERE code = EventType.REQUEST_SENT",
@@ -64,7 +65,8 @@ _STREAMS: Final[Mapping[str, str]] = {
 }
 """What the SQL of each table reads as `stream`, in the order in which they are made."""
 
-_DROP: Final = "DROP TABLE IF EXISTS requests; DROP TABLE IF EXISTS episode_ends"
+_DROP: Final = """
+    DROP TABLE IF EXISTS requests; DROP TABLE IF EXISTS episode_ends; DROP TABLE IF EXISTS tree_ends"""
 
 _IN_FLIGHT: Final = "SELECT count(*) FROM requests WHERE measured AND status = 'in_flight'"
 

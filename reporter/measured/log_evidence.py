@@ -11,6 +11,7 @@ from reporter.late_read_bounds import ENDS, column
 from reporter.log.run_head import logged_settings
 from reporter.log.sql_files import condition
 from reporter.measured.values import BY_ISSUE, ONE_BY_ONE, SPANS, Values
+from rulesets.metric_table import BY_NAME, JOB_RATES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -103,6 +104,11 @@ class LogEvidence:
         if self._own is not None:
             # It has the same interface, and raises Unanswerable where it has no values.
             return cast("LogSample", self._own.sample(metric, where))
+        if BY_NAME[metric].per == "session":
+            from rulesets.session_evidence import require_all
+
+            require_all(metric, where)
+            self.log.load(("sessions",))
         if (metric, where) not in self._samples:
             self._samples[metric, where] = self._values.of(metric, where)
         return self._samples[metric, where]
@@ -113,6 +119,11 @@ class LogEvidence:
             return _shared(self.rate("total_tps", where), self._report.run.gpus)
         if self._own is not None:
             return self._own.rate(metric, where)
+        if metric in JOB_RATES:
+            from rulesets.session_evidence import job_rate, require_all
+
+            require_all(metric, where)
+            return job_rate(self.report, metric)
         if where not in self._rates:
             from reporter.measured.rates import rates
 

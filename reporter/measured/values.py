@@ -107,7 +107,8 @@ class Values:
 
     def _are_lost(self, metric: str) -> bool:
         """Whether a request that failed has an infinite value: it generated nothing, so no infinite speed."""
-        return self.violations is not None and BY_NAME[metric].quantity.kind != "speed"
+        of_requests = BY_NAME[metric].per != "session"
+        return self.violations is not None and of_requests and BY_NAME[metric].quantity.kind != "speed"
 
     def _requests(self, where: Where) -> int:
         """How many requests completed."""
@@ -155,6 +156,12 @@ def _rows(metric: str, where: str, span: str, end: ValueEnd | None, *, lost: boo
             "SELECT span, gap_us / 1e3 AS value, count(*) AS weight "  # noqa: S608 (what a log or a rule has is quoted)
             f"FROM (SELECT ({span})::BIGINT AS span, unnest(chunk_gaps_us[2:]) AS gap_us FROM counted "
             f"WHERE measured AND status = 'completed' AND {where}) GROUP BY span, gap_us"
+        )
+    if BY_NAME[metric].per == "session":
+        return (
+            f"SELECT ({span})::BIGINT AS span, {BY_NAME[metric].column}::DOUBLE AS value, 1 AS weight "  # noqa: S608 (ours)
+            "FROM (SELECT *, duration_ms AS session_ms, started_ns AS issued_ns, "
+            "conversation_id AS sample_uuid FROM sessions WHERE measured AND ending = 'completed') WHERE value IS NOT NULL"
         )
     values = f"{column(metric, end)}::DOUBLE"
     ended = "'completed'"

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from reporter.episodes import Episodes
     from reporter.report import PartReport, Report
+    from reporter.values.session_figures import Sessions
     from reporter.values.task_score import TaskScore
 
 _RATES: Final = ("qps", "output_tps", "total_tps")
@@ -52,6 +53,8 @@ def _rows(report: Report) -> Iterator[dict[str, Any]]:
         yield from (_row("", "energy", name, energy[name], unit) for name, unit in _ENERGY.items())
     if report.episodes is not None:
         yield from _episodes(report.episodes)
+    if report.sessions is not None:
+        yield from _sessions(report.sessions)
 
 
 def _episodes(episodes: Episodes) -> Iterator[dict[str, Any]]:
@@ -61,6 +64,18 @@ def _episodes(episodes: Episodes) -> Iterator[dict[str, Any]]:
         unit = "ms" if name.endswith("_ms") else "%" if name.endswith("_pct") else ""
         for statistic, value in asdict(statistics).items():
             yield _row("episodes", name, statistic, value, "" if statistic == "count" else unit)
+
+
+def _sessions(sessions: Sessions) -> Iterator[dict[str, Any]]:
+    for ending, count in sessions.endings.items():
+        yield _row("sessions", "endings", ending, count)
+    for name, statistics in sessions.figures.items():
+        for statistic, value in asdict(statistics).items():
+            unit = "ms" if name.endswith("_ms") and statistic != "count" else ""
+            yield _row("sessions", name, statistic, value, unit)
+    for name, value in asdict(sessions).items():
+        if isinstance(value, int | float):
+            yield _row("sessions", "total", name, value, "ms" if name.endswith("_ms") else "")
 
 
 def _part(part: str, report: PartReport) -> Iterator[dict[str, Any]]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from reporter.values.session_figures import Sessions
 
 _FIGURES: Final = {
-    "duration_ms": "duration (ms)",
+    "session_ms": "duration (ms)",
     "first_ttft_ms": "TTFT of the first turn (ms)",
     "ttfat_ms": "time to the last answer (ms)",
     "join_wait_ms": "waiting for joins (ms)",

@@ -37,8 +37,8 @@ class Sessions:
     Attributes:
         count: How many began.
         endings: How many ended in which way.
-        figures: By name: `duration_ms`, `first_ttft_ms`, `ttfat_ms`, `join_wait_ms`, `critical_ms`,
-            `tool_ms`, `delay_ms`, `turns`, `streams` and tokens, of completed sessions.
+        figures: By name: `session_ms` (the duration), `first_ttft_ms`, `ttfat_ms`, `join_wait_ms`,
+            `critical_ms`, `tool_ms`, `delay_ms`, `turns`, `streams` and tokens, of completed sessions.
         depths: The requests by depth.
         asked: Requests issued.
         never_asked: Requests never issued.

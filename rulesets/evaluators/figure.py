@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from rulesets.evaluators import facts
-from rulesets.metric_table import BY_NAME
+from rulesets.metric_table import BY_NAME, JOB_RATES
 from rulesets.quantity import SCORES, spell
 
 if TYPE_CHECKING:
@@ -115,7 +115,9 @@ def _throughput(target: Target, run: Evidence) -> Figure:
     return Figure(
         value,
         n,
-        f"rate over the window: {run.definitions.throughput_window}",
+        "completed sessions"
+        if target.metric in JOB_RATES
+        else f"rate over the window: {run.definitions.throughput_window}",
         lambda confidence: _limits().of_blocks(value, n, blocks, confidence, upper=False),
     )
 

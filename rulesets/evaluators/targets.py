@@ -264,7 +264,10 @@ def _samples(target: Target) -> str:
     """The name of a figure's samples."""
     if target.quantity.kind == "accuracy":
         return "answers"
-    return "gaps between tokens" if BY_NAME[target.metric].per == "gap" else "requests"
+    return _SAMPLES.get(BY_NAME[target.metric].per, "requests")
+
+
+_SAMPLES: Final = {"gap": "gaps between tokens", "session": "sessions"}
 
 
 def enough(samples: int | None) -> str:

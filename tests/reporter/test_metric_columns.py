@@ -9,8 +9,9 @@ import pytest
 
 from reporter.measured import log_evidence, rates
 from reporter.report import ThroughputFigures
+from reporter.values.session_figures import Sessions
 from rulesets.definitions import Definitions
-from rulesets.metric_table import BY_NAME, TABLE
+from rulesets.metric_table import BY_NAME, JOB_RATES, TABLE
 from rulesets.quantity import Overhead
 from rulesets.request_metrics import REQUEST_METRICS
 
@@ -62,7 +63,8 @@ def test_every_column_of_a_time_or_a_speed_is_in_the_table(columns: Sequence[str
 def test_every_metric_of_a_run_is_computed() -> None:
     """Rates and counts are what the evidence of a log and a report have; a rate per GPU is one of them."""
     answered = {
-        "throughput": {*rates.RATES, "tps_per_gpu"} & {*ThroughputFigures.__annotations__, "tps_per_gpu"},
+        "throughput": {*rates.RATES, "tps_per_gpu"} & {*ThroughputFigures.__annotations__, "tps_per_gpu"}
+        | {*JOB_RATES} & {*Sessions.__annotations__},
         "count": set(log_evidence.COUNTED),
     }
     missing = [

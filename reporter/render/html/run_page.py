@@ -21,6 +21,7 @@ from reporter.render import (
     rule_in_words,
     score_tables,
     sensor_tables,
+    session_tables,
     totals,
 )
 from reporter.render.console_page import clean, plain
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from reporter.render.html.page import Section
     from reporter.render.table import Table
     from reporter.report import Report
+    from reporter.values.session_figures import Sessions
     from rulesets.verdict import Verdict
 
 
@@ -92,6 +94,8 @@ def _sections(report: Report, contents: RunContents) -> Iterator[Section]:
         yield rules(verdict, metric_statements.rules(report))
     if report.episodes is not None:
         yield _episodes(report.episodes)
+    if report.sessions is not None:
+        yield _sessions(report.sessions)
     yield from plots.further()
 
 
@@ -152,6 +156,12 @@ def _episodes(of_run: Episodes) -> Tables:
     tables = tuple(table for kind in kinds if (table := kind(of_run)).rows)
     shares = ", ".join(episode_tables.shares(of_run))
     return Tables("episodes", "Episodes", tables, (f"On average: {shares}.",) if shares else ())
+
+
+def _sessions(of_run: Sessions) -> Tables:
+    tables = (session_tables.figures(of_run), session_tables.depths(of_run))
+    lines = tuple(f"{line[0].upper()}{line[1:]}." for line in session_tables.lines(of_run))
+    return Tables("sessions", "Sessions", tuple(table for table in tables if table.rows), lines)
 
 
 def _latencies(report: Report) -> Iterator[Table]:

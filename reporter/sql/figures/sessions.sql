@@ -2,7 +2,7 @@
 WITH figures AS (
     UNPIVOT (
         SELECT
-            duration_ms,
+            duration_ms AS session_ms,
             first_ttft_ms,
             ttfat_ms,
             join_wait_ms,

@@ -85,7 +85,10 @@ def _judged(
         case _:
             over, count = _exceeding(target, evidence)
             # Gaps between tokens are counted one by one, and a request that failed has no number of them.
-            counted = BY_NAME[target.metric].per == "gap" or evidence.definitions.failed_requests != "exclude"
+            counted = (
+                BY_NAME[target.metric].per in {"gap", "session"}
+                or evidence.definitions.failed_requests != "exclude"
+            )
             lost = 0 if counted else failed
             seen = f"{over} of {count} are over it" + f", and {lost} failed" * bool(lost)
             bad, of = over + lost, count + lost
