@@ -161,7 +161,8 @@ def _rows(metric: str, where: str, span: str, end: ValueEnd | None, *, lost: boo
         return (
             f"SELECT ({span})::BIGINT AS span, {BY_NAME[metric].column}::DOUBLE AS value, 1 AS weight "  # noqa: S608 (ours)
             "FROM (SELECT *, duration_ms AS session_ms, started_ns AS issued_ns, "
-            "conversation_id AS sample_uuid FROM sessions WHERE measured AND ending = 'completed') WHERE value IS NOT NULL"
+            "conversation_id AS sample_uuid FROM sessions WHERE measured AND ending = 'completed') "
+            "WHERE value IS NOT NULL"
         )
     values = f"{column(metric, end)}::DOUBLE"
     ended = "'completed'"

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from reporter.report import Report, RequestCounts, ThroughputFigures
+from reporter.values.session_figures import Sessions
 from rulesets import METRICS, Target, TargetError, parse, unparse
 from rulesets.condition import Condition
 from rulesets.expression import described
-from rulesets.metric_table import quantity_of
+from rulesets.metric_table import JOB_RATES, SESSION_METRICS, quantity_of
 from rulesets.quantity import EVERYTHING, spell
 from rulesets.request_metrics import REQUEST_METRICS
 from tests.for_each import for_each
@@ -23,10 +24,12 @@ def test_every_metric_has_a_place_in_the_report() -> None:
     summaries = {metric.name for metric in REQUEST_METRICS} & {
         field.name.removesuffix("_ms") for field in fields(Report)
     }
+    summaries |= {metric.name for metric in SESSION_METRICS}
     held = {
         **dict.fromkeys(("latency", "length", "speed"), summaries),
         "interactivity": {"tps_per_user"},
-        "throughput": {*(field.name for field in fields(ThroughputFigures)), "tps_per_gpu"},
+        "throughput": {*(field.name for field in fields(ThroughputFigures)), "tps_per_gpu"}
+        | {*JOB_RATES} & {field.name for field in fields(Sessions)},
         "count": {field.name for field in fields(RequestCounts)},
         "error": {"error"},
         "good": {"good"},
