@@ -121,7 +121,7 @@ def listing(
 def _list_trace(
     name: str | None, agentic: str | None, form: str | None, history: str | None, *, json: bool
 ) -> None:
-    """Print what a trace is."""
+    """Print the summary of a trace."""
     from loadgen.sessions.errors import UsageError
     from workloads.registry import service
 

@@ -107,7 +107,7 @@ class StoredBlocks(Sequence[int]):
 def longest_match(
     ids: Sequence[int], candidates: Iterable[tuple[int, Sequence[int]]]
 ) -> tuple[int | None, int]:
-    """The candidate with the most ids at the start in common, and their number; of equal ones the first.
+    """The candidate that shares the most leading ids, with the number of shared ids; the first of equals.
 
     Args:
         ids: The list.

@@ -35,7 +35,7 @@ class ChainLink:
 
 
 def chains_of(links: Sequence[ChainLink]) -> list[list[int]]:
-    """The requests of an agent as chains, each the numbers of its requests; the first one is the main chain.
+    """The requests of an agent as chains of request numbers, the main chain first.
 
     A request extends a chain of its model whose tail had ended, if its blocks extend those of the tail, of
     which the end may be rewritten. A prompt that keeps less of the tail, yet most of the chain's first
@@ -59,7 +59,7 @@ def chains_of(links: Sequence[ChainLink]) -> list[list[int]]:
 
 
 def _shared(links: Sequence[ChainLink], chain: Sequence[int], number: int) -> int | None:
-    """The blocks that a request keeps of a chain's tail; None if it does not belong to the chain."""
+    """The number of blocks that a request keeps of a chain's tail; None for a request of another chain."""
     link, tail = links[number], links[chain[-1]]
     if tail.model != link.model or tail.end_ns > link.start_ns:
         return None

@@ -61,7 +61,7 @@ class MadeUpSessions:
 
 @dataclass(slots=True)
 class _Context:
-    """The prompt of an agent while its turns are made.
+    """The prompt of an agent while turns are made.
 
     Attributes:
         tokens: The length of the prompt.
@@ -107,7 +107,7 @@ class _Session:
     def _run_agent(
         self, first_block: int, system: int, turns: int, parent: int | None, spawn: int, depth: int
     ) -> int:
-        """Make the turns of an agent and of its subagents; return the number of its last turn.
+        """Make the turns of an agent with subagents; return the number of the last turn of the agent.
 
         Args:
             first_block: The first id of its system prompt.

@@ -106,7 +106,7 @@ class TreeTexts:
         return self._tape.numbered(opening, self._measure.units(tokens), first=first, salt=place)
 
     def _require_sums(self, count: TokenCount) -> None:
-        """Make sure that the tokens of a text are the sum of those of its blocks."""
+        """Make sure that the tokens of blocks add up in a text."""
         for size in (16, 64, 512):
             for sample in range(_CHECKED_TEXTS):
                 key = self.scope(f"check {sample}")
@@ -127,7 +127,7 @@ _MADE_UP: Final = frozenset({"tokens", "text_id"})
 
 @dataclass(frozen=True, slots=True)
 class _Prompt:
-    """The last prompt of a stream: its turn, and the texts of its messages without a tail, by blocks."""
+    """The last prompt of a stream: the turn, and the texts of messages without a tail, by blocks."""
 
     turn: int
     texts: dict[tuple[int, int], str]
@@ -155,7 +155,7 @@ class TurnPrompts:
         self._firsts = frozenset(firsts.values())
 
     def messages(self, turn: int) -> tuple[Message, ...]:
-        """The messages of a turn: of the whole prompt where it is made from blocks, else as in the tree.
+        """The messages of a turn: the whole prompt if made from blocks, else the messages in the tree.
 
         Args:
             turn: The number of the turn. Turns of a stream in order are fastest.
@@ -166,7 +166,7 @@ class TurnPrompts:
         return self._from_blocks(turn, recorded)
 
     def answer(self, turn: int) -> Message | None:
-        """The recorded answer of a turn, with a made-up text where only its length is recorded."""
+        """The recorded answer of a turn, with a made-up text where only a length is recorded."""
         answer = self._tree.turns[turn].answer
         return None if answer is None else self._message(turn, -1, answer)
 
@@ -197,7 +197,7 @@ class TurnPrompts:
         return tuple(messages)
 
     def _texts_before(self, turn: AgentTurn) -> dict[tuple[int, int], str]:
-        """The texts of the prompt that a turn extends, if it is the last one of its stream."""
+        """The texts of the prompt that a turn extends, if no later prompt of the stream was made."""
         if turn.extends is None:
             return {}
         prompt = self._prompts.get(self._tree.turns[turn.extends].stream)

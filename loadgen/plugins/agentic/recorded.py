@@ -221,6 +221,6 @@ class RecordedCorpus:
         return StreamTimes(starts, ends, stream.spawned_by, stream.joined_by)
 
     def _system(self, row: int, end: int, stream: RecordedStream) -> int:
-        """The tokens of the system prompt, as far as all prompts of the stream share them."""
+        """The tokens of the system prompt that all prompts of the stream share."""
         shared = (self._blocks.shared[each] for each in range(row + 1, end))
         return min(stream.system_tokens, min(shared, default=self._blocks.length(row)) * self.block_tokens)

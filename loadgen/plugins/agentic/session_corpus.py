@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CorpusFacts:
-    """What an input of sessions is.
+    """The facts of an input of sessions.
 
     Attributes:
         name: The name of the file or the folder, without what it is in.
@@ -39,7 +39,7 @@ class SessionCorpus(Protocol):
 
     @property
     def facts(self) -> CorpusFacts:
-        """What the input is."""
+        """The facts of the input."""
         ...
 
     @property

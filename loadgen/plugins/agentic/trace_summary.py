@@ -1,4 +1,4 @@
-"""What a trace is: format, history, sessions, widths, tokens, and the prefix hits that prompts allow."""
+"""The summary of a trace: format, history, sessions, widths, tokens, and possible prefix hits."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def trace_summary(path: Path, form: str | None = None, history: str | None = None) -> Mapping[str, Any]:
-    """What a trace is, as JSON has it.
+    """The summary of a trace, as JSON has it.
 
     Args:
         path: A file or a folder.
@@ -48,7 +48,7 @@ def trace_summary(path: Path, form: str | None = None, history: str | None = Non
 
 
 def agentic_summary(form: str, seed: int) -> Mapping[str, Any]:
-    """What made-up sessions are, as JSON has it; see `trace_summary`.
+    """The summary of made-up sessions; see `trace_summary`.
 
     Args:
         form: `--agentic`.
@@ -135,7 +135,7 @@ def _of_sessions(corpus: SessionCorpus) -> Mapping[str, Any]:
 
 
 def _of_requests(trace: Trace) -> Mapping[str, Any]:
-    """The summary of a trace of requests without sessions, whose ids are those of all requests."""
+    """The summary of a trace of requests without sessions, in which all requests share ids."""
     seen: set[int] = set()
     hits = 0
     for request in range(len(trace.inputs)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from loadgen.plugins.agentic.reading import read_sessions, session_format
+from loadgen.plugins.agentic.session_tree import History
 from loadgen.plugins.agentic.tree_kind import TreeKind
 from loadgen.plugins.agentic.tree_sample import TreeSamples
 from workloads.dataset import Dataset
@@ -33,7 +34,8 @@ def recorded_sessions(load: LoadSettings, prompts: PromptSettings, source: Path)
     form = TraceForm() if load.trace_format is None else read_form(load.trace_format)
     if session_format(source, form) is None:
         return None
-    return dataset_of_sessions(read_sessions(source, form), load, prompts)
+    history = None if prompts.history == "answered" else History(prompts.history)
+    return dataset_of_sessions(read_sessions(source, form, history), load, prompts)
 
 
 def dataset_of_sessions(corpus: SessionCorpus, load: LoadSettings, prompts: PromptSettings) -> Dataset:

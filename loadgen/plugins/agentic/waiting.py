@@ -1,4 +1,4 @@
-"""What each turn of a recorded session waits for, from times, spawns and joins."""
+"""The waits of each turn of a recorded session, from times, spawns and joins."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class StreamTimes:
 
 @dataclass(frozen=True, slots=True)
 class OrderedTurn:
-    """A turn in its place in the order of a session.
+    """A turn at a place in the order of a session.
 
     Attributes:
         place: The turn.
@@ -47,7 +47,7 @@ class OrderedTurn:
 
 
 def in_order(streams: Sequence[StreamTimes], *, keeps_interleaving: bool) -> Iterator[OrderedTurn]:
-    """The turns in an order in which each comes after all that it waits for, else by recorded start.
+    """The turns in an order in which waits point back, else by recorded start.
 
     A turn waits for the turn before in its stream, the first one for the turn that spawned the stream, and
     the turn that joins a stream for the last turn of that stream. To keep the recorded interleaving, a turn

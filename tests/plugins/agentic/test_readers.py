@@ -166,7 +166,11 @@ def test_bailian_sessions(tmp_path: Path) -> None:
         ),
     )
     corpus = read_sessions(path, TraceForm("bailian-sessions"))
-    assert [corpus.tree(number).session_id for number in range(len(corpus))] == ["1", "3"]
+    sessions = range(len(corpus))
+    assert [(corpus.tree(number).session_id, corpus.arrival_ns(number)) for number in sessions] == [
+        ("1", 0),
+        ("3", 6 * S),
+    ]
     tree = corpus.tree(0)
     assert waits(tree) == [(0, (), 0), (0, (0,), 5), (1, (0,), 9)]
     assert tree.streams[1].parent == 0
@@ -392,11 +396,11 @@ def dynamo_event(name: str, parent: str, times: tuple[int, int], hashes: Sequenc
 
 def test_dynamo(tmp_path: Path) -> None:
     """Sessions with parents are trees; ids of 64 bits are kept; shards of a folder are one input."""
-    most = 2**64 - 1
+    largest = 2**64 - 1
     tool = {"started_at_unix_ms": 2500, "ended_at_unix_ms": 4000}
     path = rows(
         tmp_path / "0.jsonl",
-        dynamo_event("planner", "", (0, 2), [most, 1]),
+        dynamo_event("planner", "", (0, 2), [largest, 1]),
         dynamo_event("helper", "planner", (3, 6), [7]),
         {
             "schema": "dynamo.request.trace.v1",
@@ -406,13 +410,15 @@ def test_dynamo(tmp_path: Path) -> None:
         },
     )
     with gzip.open(tmp_path / "1.jsonl.gz", "wt") as shard:
-        shard.write(json.dumps({"timestamp": 1, "event": dynamo_event("planner", "", (8, 9), [most, 1, 2])}))
+        shard.write(
+            json.dumps({"timestamp": 1, "event": dynamo_event("planner", "", (8, 9), [largest, 1, 2])})
+        )
     corpus = read_sessions(tmp_path)
     assert (len(corpus), corpus.shares_ids) == (1, True)
     tree = corpus.tree(0)
     assert [(stream.name, stream.parent) for stream in tree.streams] == [("planner", None), ("helper", 0)]
     assert waits(tree) == [(0, (), 0), (1, (0,), 1), (0, (1,), 2)]
-    assert (list(tree.turns[2].blocks), tree.turns[2].kept_blocks) == ([most, 1, 2], 2)
+    assert (list(tree.turns[2].blocks), tree.turns[2].kept_blocks) == ([largest, 1, 2], 2)
     assert tree.turns[2].tool_ns == 1.5 * S
     floats = dynamo_event("planner", "", (0, 2), [])
     floats["request"]["replay"]["input_sequence_hashes"] = [1.8e19]

@@ -1,4 +1,4 @@
-"""agentperf-local's rows: a request a row, with all messages of its prompt.
+"""agentperf-local's rows: a request a row, with all messages of the prompt.
 
 Source: agentperf-local 0.3.2, as described by third parties (Artificial Analysis AgentPerf, July 2026).
 """

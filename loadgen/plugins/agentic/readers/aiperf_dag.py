@@ -92,6 +92,9 @@ class DagCorpus:
     def __len__(self) -> int:
         return len(self._roots)
 
+    def arrival_ns(self, number: int) -> None:
+        """None: the conversations have no times."""
+
     def tree(self, number: int) -> SessionTree:
         """The session with a number, made now.
 
@@ -109,7 +112,7 @@ class DagCorpus:
 
 @dataclass(slots=True)
 class _Making:
-    """A session while it is made."""
+    """A session under construction."""
 
     lines: Mapping[str, Mapping[str, Any]]
     history: History
@@ -127,7 +130,7 @@ class _Making:
         delay_ns: int = 0,
         is_background: bool = False,
     ) -> int:
-        """Add the turns of a conversation and of all that it begins; return the number of its last turn.
+        """Add the turns of a conversation and of all descendants; return the number of the last own turn.
 
         Args:
             name: Its id.
@@ -252,7 +255,7 @@ def _children_of_turn(turn: Mapping[str, Any]) -> Iterator[tuple[str, _Branch]]:
 
 
 def _rounds(line: Mapping[str, Any]) -> list[tuple[list[str], Mapping[str, Any]]]:
-    """The children of each round of an orchestrator, with the members that say how long it thinks."""
+    """The children of each round of an orchestrator, with the members of the think time."""
     if not line.get("orchestrator"):
         return []
     rounds = line.get("rounds", 1)
@@ -266,7 +269,7 @@ def _names(value: Any) -> list[str]:
 
 
 def _require_no_circle(name: str, children: Mapping[str, Sequence[str]]) -> None:
-    """Refuse conversations that begin themselves, directly or not."""
+    """Refuse conversations that begin each other in a circle."""
     done: set[str] = set()
     for root in children:
         path: list[str] = []

@@ -1,4 +1,4 @@
-"""Bailian's rows as sessions: each chat continues its parent (`parent_chat_id`), whose whole prompt it has.
+"""Bailian's rows as sessions: each chat continues the prompt of a parent (`parent_chat_id`).
 
 Rows have `chat_id`, `parent_chat_id` (-1 for none), `timestamp` in s, `input_length`, `output_length`, and
 `hash_ids` of blocks of 16 tokens, equal in all sessions. The format is used if it is named: by default the
@@ -32,13 +32,14 @@ def is_never(_: Mapping[str, Any]) -> bool:
 
 
 def read_bailian_sessions(path: Path, options: ReadingOptions) -> StoredCorpus:
-    """Read chats as sessions; a chat whose parent is not in the input begins one."""
+    """Read chats as sessions; a chat without a parent in the input begins a session."""
     history = options.declared(str(path), History.CUMULATIVE)
     unit = options.form.unit or "s"
     facts = options.facts(path, unit, history)
     store = RowStore(path)
     roots: dict[str, str] = {}
     sessions: dict[str, list[int]] = {}
+    arrivals_ns: dict[str, int] = {}
     for number, place, row in store.rows():
         chat, parent = text_in(row, "chat_id"), text_in(row, "parent_chat_id")
         if not chat or ns_in(row, "timestamp") is None:
@@ -48,13 +49,14 @@ def read_bailian_sessions(path: Path, options: ReadingOptions) -> StoredCorpus:
         else:
             roots[chat] = chat if parent in _ROOT else roots.get(parent, chat)
             sessions.setdefault(roots[chat], []).append(number)
+            arrivals_ns.setdefault(roots[chat], ns_in(row, "timestamp", UNITS[unit]) or 0)
     facts.notes.append(WITHOUT_ENDS)
     size = options.form.block_tokens or BLOCK_TOKENS
 
     def tree(name: str, rows: Sequence[Mapping[str, Any]]) -> SessionTree:
         return _tree(name, rows, UNITS[unit], size)
 
-    return StoredCorpus(facts, store, sessions, tree, shares_ids=True)
+    return StoredCorpus(facts, store, sessions, tree, shares_ids=True, arrivals_ns=arrivals_ns)
 
 
 def _tree(name: str, rows: Sequence[Mapping[str, Any]], unit_ns: int, size: int) -> SessionTree:

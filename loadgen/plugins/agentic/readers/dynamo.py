@@ -119,7 +119,7 @@ def _add(
     tools: Mapping[str, Sequence[tuple[int, int]]],
     corpus: RecordedCorpus,
 ) -> None:
-    """Add the sessions by start, each with all that descend from it."""
+    """Add the sessions by start, each with all descendants."""
     trees: dict[str, list[str]] = {}
     for name in sorted(requests, key=lambda name: min(turn.start_ns for turn in requests[name])):
         trees.setdefault(_root(name, parents, requests), []).append(name)

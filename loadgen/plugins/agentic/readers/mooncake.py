@@ -1,4 +1,4 @@
-"""Mooncake's rows with `session_id`: requests of sessions that do not say what they hold of the history.
+"""Mooncake's rows with `session_id`: requests of sessions, with a history that has to be declared.
 
 A row has `timestamp` or `delay` (`delay_ms`), in ms, `input_length`, `output_length` and `hash_ids`, or
 `messages`. The user declares the history: whole prompts, or what is new in each.
@@ -47,6 +47,7 @@ def read_mooncake_sessions(path: Path, options: ReadingOptions) -> StoredCorpus:
     store = RowStore(path)
     unit = options.form.unit or "ms"
     sessions: dict[str, list[int]] = {}
+    arrivals_ns: dict[str, int] = {}
     history = options.undeclared(str(path), *History)
     facts = options.facts(path, unit, history)
     has_times = has_ids = False
@@ -64,6 +65,8 @@ def read_mooncake_sessions(path: Path, options: ReadingOptions) -> StoredCorpus:
         else:
             has_times = has_times or (name in sessions and _delay(row) is None and "timestamp" in row)
             has_ids = has_ids or "hash_ids" in row
+            if name not in sessions and (at_ns := ns_in(row, "timestamp", UNITS[unit])) is not None:
+                arrivals_ns[name] = at_ns
             sessions.setdefault(name, []).append(number)
     if has_times:
         facts.notes.append(WITHOUT_ENDS)
@@ -72,7 +75,7 @@ def read_mooncake_sessions(path: Path, options: ReadingOptions) -> StoredCorpus:
     def tree(name: str, rows: Sequence[Mapping[str, Any]]) -> SessionTree:
         return session_of_rows(name, rows, history, UNITS[unit], size)
 
-    return StoredCorpus(facts, store, sessions, tree, shares_ids=has_ids)
+    return StoredCorpus(facts, store, sessions, tree, shares_ids=has_ids, arrivals_ns=arrivals_ns)
 
 
 def session_of_rows(
@@ -146,7 +149,7 @@ def _with_prompt(
 def with_blocks(
     turn: AgentTurn, base: AgentTurn | None, tokens: int, ids: Sequence[int] | None, size: int
 ) -> AgentTurn:
-    """A turn with the blocks of its prompt; without recorded ids, the prompt begins with all of its base.
+    """A turn with the blocks of the prompt; without recorded ids, the prompt begins with the whole base.
 
     Args:
         turn: The turn.

@@ -32,7 +32,7 @@ _SCALARS: Final = ("stringValue", "intValue", "doubleValue", "boolValue")
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """A span, as far as it says something about load."""
+    """The members of a span that describe load."""
 
     span_id: str
     parent_id: str
@@ -204,7 +204,7 @@ def _add(
 
 
 def _around(agent: str, spans: Mapping[str, _Span]) -> list[str]:
-    """The agents around an agent, the nearest first, and what is outside of all."""
+    """The agents around an agent, the nearest first, and the empty id for the outside."""
     if not agent:
         return []
     return [each.span_id for each in _ancestors(spans[agent], spans) if each.operation in _AGENTS] + [""]

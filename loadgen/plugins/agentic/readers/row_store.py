@@ -1,4 +1,4 @@
-"""Rows of an input that are read again when a session is made: only their places are in memory."""
+"""Rows of an input that are read again when a session is made: only places are in memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class RowStore:
-    """The rows of an input by number; those without a place of their own in a file are kept as text.
+    """The rows of an input by number; compressed rows, and elements of lists, are kept as text.
 
     Args:
         path: A file, or a folder of files.
@@ -34,7 +34,7 @@ class RowStore:
         self._texts: dict[int, bytes] = {}
 
     def rows(self) -> Iterator[tuple[int, str, Mapping[str, Any]]]:
-        """Read the input: the number of each row, its place for messages, and its members."""
+        """Read the input: the number of each row, the place for messages, and the members."""
         for document in documents(self._path):
             number = len(self._offsets)
             if not self._files or self._files[-1] != document.file:
@@ -61,7 +61,7 @@ class RowStore:
 
 
 class StoredCorpus:
-    """Sessions of messages as a corpus, each made from its rows on demand; see `SessionCorpus`.
+    """Sessions of messages as a corpus, each made from rows on demand; see `SessionCorpus`.
 
     Args:
         facts: What the input is.
@@ -69,6 +69,7 @@ class StoredCorpus:
         sessions: The names of sessions, and the numbers of their rows in order.
         made: Makes a session of its name and rows.
         shares_ids: Whether equal ids in different sessions are equal blocks.
+        arrivals_ns: When sessions began, by name, from the start of the trace.
     """
 
     def __init__(
@@ -79,9 +80,11 @@ class StoredCorpus:
         made: Callable[[str, Sequence[Mapping[str, Any]]], SessionTree],
         *,
         shares_ids: bool = False,
+        arrivals_ns: Mapping[str, int] | None = None,
     ) -> None:
         self.facts = facts
         self.shares_ids = shares_ids
+        self._arrivals_ns = arrivals_ns or {}
         self._store = store
         self._names = list(sessions)
         self._rows = [array("I", rows) for rows in sessions.values()]
@@ -89,6 +92,10 @@ class StoredCorpus:
 
     def __len__(self) -> int:
         return len(self._names)
+
+    def arrival_ns(self, number: int) -> int | None:
+        """See `SessionCorpus`."""
+        return self._arrivals_ns.get(self._names[number])
 
     def tree(self, number: int) -> SessionTree:
         """The session with a number, made now."""

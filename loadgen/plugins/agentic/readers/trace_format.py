@@ -1,4 +1,4 @@
-"""A format of recorded sessions: how its inputs begin, and the function that reads them."""
+"""A format of recorded sessions: a test of the first JSON object, and a function that reads an input."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReadingOptions:
-    """What the user says about an input.
+    """The options of the user for an input.
 
     Attributes:
         name: The name of the format in the registry.
@@ -33,7 +33,7 @@ class ReadingOptions:
     history: History | None = None
 
     def declared(self, place: str, own: History, *others: History) -> History:
-        """The history of an input whose format states it, unless the user names another possible one.
+        """The history of an input in a format that states one, unless the user names another possible history.
 
         Args:
             place: The input, for messages.
@@ -49,7 +49,7 @@ class ReadingOptions:
         raise TraceError(f"{place}: --history {self.history}: sessions in this format are {possible}")
 
     def undeclared(self, place: str, *possible: History) -> History:
-        """The history that the user names for an input that does not say what its rows hold.
+        """The history that the user names for an input in a format that states none.
 
         Args:
             place: The input, for messages.

@@ -1,4 +1,4 @@
-"""TraceLab's rounds of coding agents (Claude Code, Codex): a request a row, with the times of its events.
+"""TraceLab's rounds of coding agents (Claude Code, Codex): a request a row, with times of events.
 
 A round is submitted at its last input event and ends with its last output event. The blocks of its prompt are
 those of the round before as far as the cached prefix goes, then new ones. A session is a subagent if it ran
@@ -159,7 +159,7 @@ def _calls(name: str, rounds: Sequence[_Round]) -> Iterator[_Call]:
 
 
 def _add(sessions: Mapping[str, _Rounds], corpus: RecordedCorpus) -> None:
-    """Add the sessions that no call is around, by start, each with its subagents."""
+    """Add the sessions outside of all calls by start, each with subagents."""
     children: dict[str, list[str]] = {}
     for name, session in sessions.items():
         if session.call is not None:

@@ -54,7 +54,7 @@ def _is_answer(event: Mapping[str, Any]) -> bool:
 
 @dataclass(slots=True)
 class _BranchState:
-    """What the next turn of a branch waits for."""
+    """The turns and the delay that the next turn of a branch waits for."""
 
     after: list[int]
     delay_ns: int = 0
@@ -62,7 +62,7 @@ class _BranchState:
 
 @dataclass(slots=True)
 class _Conversation:
-    """A conversation while its turns are made."""
+    """A conversation while turns are made."""
 
     stream: int
     new: list[Message] = field(default_factory=list)
@@ -145,7 +145,7 @@ def _message(
 
 
 def _made_up(event: Mapping[str, Any], tokens: int) -> Message:
-    """A message of a length; a system prompt that traces share by its id is one text."""
+    """A message of a length; system prompts of one id are one text in all traces."""
     # Without the call that it answers, the result of a tool is a user's message for a server.
     role = "system" if event.get("role") == "system" else "user"
     shared = text_in(event, "system_prompt_id")

@@ -96,7 +96,7 @@ class _Reading:
             left_out.add("a conversation without a request that can be asked", document.place)
 
     def note_late_joins(self) -> None:
-        """Note the subagents that were at work after the turn that waits for them began, by their times."""
+        """Note the subagents with requests after the start of the joining turn."""
         shift = self._corpus.counts_from_spawn
         late = sum(last + spawn * shift > join for spawn, last, join in self.joined)
         if late:
@@ -114,7 +114,7 @@ class _Reading:
         return streams
 
     def _add_agent(self, place: str, agent: _Agent, streams: list[RecordedStream]) -> list[_Agent]:
-        """Add the streams of an agent, one per chain, and return its subagents."""
+        """Add the streams of an agent, one per chain, and return the subagents."""
         entries = objects_in(agent.members, "requests")
         turns: list[RecordedTurn] = []
         spawns: list[tuple[int, Mapping[str, Any]]] = []
@@ -176,7 +176,7 @@ class _Reading:
         places: Sequence[Place],
         joins_ns: Sequence[int],
     ) -> _Agent | None:
-        """The subagent of an entry, between the turns before and after it; None if it is left out."""
+        """The subagent of an entry, between the turns before and after; None if left out."""
         left_out = self._corpus.facts.left_out
         if not before:
             left_out.add("a subagent without a request before it", place)
