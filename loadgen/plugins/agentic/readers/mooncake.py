@@ -24,10 +24,7 @@ if TYPE_CHECKING:
     from workloads.sample import Message
 
 BLOCK_TOKENS: Final = 512
-WITHOUT_ENDS: Final = (
-    "rows have starts and no ends: delays between them count from the end of the answer, so that each "
-    "holds the recorded time of the server"
-)
+WITHOUT_ENDS: Final = "rows have starts and no ends, so that delays hold the recorded time of the server"
 
 
 def is_mooncake_session(members: Mapping[str, Any]) -> bool:

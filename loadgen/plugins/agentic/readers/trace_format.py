@@ -33,7 +33,7 @@ class ReadingOptions:
     history: History | None = None
 
     def declared(self, place: str, own: History, *others: History) -> History:
-        """The history of an input in a format that states one, unless the user names another possible history.
+        """The history of an input in a format that states one, unless the user names another one.
 
         Args:
             place: The input, for messages.
