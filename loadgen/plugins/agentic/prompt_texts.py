@@ -261,13 +261,13 @@ def _cut(parts: Sequence[RolePart], end: int) -> list[RolePart]:
 def _ended(parts: list[RolePart], end: int, *, has_tail: bool) -> list[RolePart]:
     """The messages with all blocks, the last of which is a user's."""
     place = parts[-1].end if parts else 0
+    if parts and parts[-1].role != "user" and place == end and not has_tail:
+        last = parts.pop()
+        place = end - 1
+        if last.first < place:
+            parts.append(last._replace(end=place))
     if parts and parts[-1].role == "user":
         parts[-1] = parts[-1]._replace(end=end)
-    elif place < end or has_tail:
-        parts.append(RolePart("user", place, end))
     else:
-        last = parts.pop()
-        if last.first < end - 1:
-            parts.append(last._replace(end=end - 1))
-        parts.append(RolePart("user", end - 1, end))
+        parts.append(RolePart("user", place, end))
     return parts

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from loadgen.plugins.agentic.prompt_texts import TreeTexts
@@ -144,6 +144,7 @@ _PROMPTS = st.lists(
 )
 
 
+@example([(0, 1), (1, 2), (2, 0)], 0, 1, 0)
 @given(_PROMPTS, st.integers(0, 4), st.integers(0, 80), st.integers(0, SIZE - 1))
 def test_equal_ids_are_equal_text(steps: list[tuple[int, int]], system: int, out: int, tail: int) -> None:
     """Text is equal as far as ids are, whatever a session keeps and adds."""
