@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
-from loadgen.background import in_background
+from loadgen.background import Progress, in_background
 from loadgen.run import Run
 from loadgen.series import SearchResult, SuiteResult, SweepResult
 from loadgen.sessions.errors import UsageError, one_tree
@@ -13,9 +13,7 @@ from loadgen.sessions.settings.from_python import python_fields, settings_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
     from pathlib import Path
-    from typing import Unpack
 
-    from loadgen.background import Progress
     from loadgen.options import (
         AccuracyOptions,
         PerfOptions,

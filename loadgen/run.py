@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
 from loadgen.notebook import html_of_report, show_values_as_html
 from loadgen.sessions.errors import UsageError, one_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from typing import Self, Unpack
 
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
 

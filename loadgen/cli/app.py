@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 import typer
@@ -22,8 +22,6 @@ from workloads.errors import PluginError
 from workloads.registry import at
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from workloads.registry import Entry
 
 

@@ -10,7 +10,7 @@ from loadgen.cli.terminal.show import page
 from loadgen.sessions.arguments import program
 from loadgen.sessions.errors import printable
 from loadgen.sessions.files import series_file as files
-from loadgen.sessions.files.series_file import SeriesKind
+from loadgen.sessions.files.series_file import Series, SeriesKind
 from loadgen.sessions.formats import JSON, TEXT
 from loadgen.sessions.gating.outputs import write_output
 from loadgen.sessions.series.outcomes_so_far import ended_so_far
@@ -18,16 +18,13 @@ from loadgen.sessions.series.overview import series_as
 from loadgen.sessions.series.run_rows import rows
 from loadgen.sessions.series.search.run_search import search_outcome
 from loadgen.sessions.series.suite import summary
-from loadgen.sessions.series_outcome import SeriesResult, most_severe
+from loadgen.sessions.series_outcome import PointOutcome, SeriesResult, most_severe
 from recorder.lock import is_held
 from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
-
-    from loadgen.sessions.files.series_file import Series
-    from loadgen.sessions.series_outcome import PointOutcome
 
 
 def show_series(folder: Path, form: str = TEXT, output: Path | None = None) -> int:

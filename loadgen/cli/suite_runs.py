@@ -13,7 +13,7 @@ from loadgen.cli.terminal.show import publish_series_verdicts
 from loadgen.cli.terminal.streams import print_json
 from loadgen.sessions.arguments import program
 from loadgen.sessions.errors import printable
-from loadgen.sessions.series.suite.matrix import shown
+from loadgen.sessions.series.suite.matrix import MatrixRun, shown
 from loadgen.sessions.series.suite.run_suite import run_suite
 from loadgen.sessions.series.suite.secret_variables import require_resumable
 from loadgen.sessions.series.suite.summary import summed_up
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from loadgen.sessions.files.series_file import Series
-    from loadgen.sessions.series.suite.matrix import MatrixRun
     from loadgen.sessions.series_outcome import SeriesResult
     from loadgen.sessions.settings.resume import ResumeSettings
 

@@ -11,14 +11,12 @@ import typer
 
 from loadgen.cli.help import MANY, HelpAll
 from loadgen.sessions.settings.concerns import fields_of, from_flat
-from loadgen.sessions.settings.field import setting_field
-from loadgen.sessions.settings.option import Argument, OptionValueError
+from loadgen.sessions.settings.field import SettingField, setting_field
+from loadgen.sessions.settings.option import Argument, Option, OptionValueError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from loadgen.sessions.settings.field import SettingField
-    from loadgen.sessions.settings.option import Option
 
 _HELP_ALL: Final = "help_all"
 

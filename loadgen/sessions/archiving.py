@@ -8,19 +8,16 @@ import orjson
 
 from loadgen.sessions.environment import package_version
 from loadgen.sessions.files.run_folder import folder_of, require_log
-from loadgen.sessions.observer import SILENT
+from loadgen.sessions.observer import SILENT, Observer
 from recorder.shards import FOLDER as SHARDS
 from recorder.store import log_path
-from reporter.archive.write import archive
+from reporter.archive.write import ArchiveProgress, archive
 from reporter.log.settings import head
 from reporter.log.shard_files import ShardFiles
 from reporter.log.storage_place import FOLDER, place
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from loadgen.sessions.observer import Observer
-    from reporter.archive.write import ArchiveProgress
 
 
 def archive_run(run: Path, to: str | None, observer: Observer = SILENT) -> dict[str, Any]:

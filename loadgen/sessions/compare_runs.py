@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.files.run_folder import require_distinct
 from reporter.compare.compare_sides import compare
-from reporter.compare.comparison import Rules
+from reporter.compare.comparison import Comparison, Rules
 from reporter.compare.primary import primary
 from reporter.compare.side import ComparedRun, Side, common_scores, look
 from reporter.references import evidence, log_head, runs_of
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from loadgen.sessions.settings.compare import CompareSettings
     from reporter.compare.compared_metric import ComparedMetric
-    from reporter.compare.comparison import Comparison
 
 
 def compare_runs(settings: CompareSettings) -> Comparison:

@@ -6,16 +6,14 @@ import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final, Protocol
 
-from loadgen.sessions.observer import SILENT
-from recorder.writer import CLOSE_TIMEOUT_S
+from loadgen.sessions.observer import SILENT, Observer
+from recorder.writer import CLOSE_TIMEOUT_S, EventRecorder
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable
 
     from loadgen.driver.stop import Stop
-    from loadgen.sessions.observer import Observer
     from recorder.event import Event
-    from recorder.writer import EventRecorder
 
 WARN_AFTER_S: Final = 5.0
 """After this time without progress of the disk a warning is printed, and again after each further one."""

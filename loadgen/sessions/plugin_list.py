@@ -7,12 +7,11 @@ from importlib.metadata import PackageNotFoundError, distribution, requires
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final
 
-from workloads.registry import KINDS, Plugin, added_by_packages, manifests, shadowed
+from workloads.registry import KINDS, Entry, Plugin, added_by_packages, manifests, shadowed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from workloads.registry import Entry
 
 _PROGRAM: Final = "llm-loadgen"
 _REQUIREMENT: Final = re.compile(r"([\w.-]+)(?:\[([^\]]*)\])?.*?extra == ['\"]([\w-]+)['\"]")

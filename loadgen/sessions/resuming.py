@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from loadgen.driver.workers.launcher import WorkerLauncher
 from loadgen.sessions.files.run_folder import folder_of
-from loadgen.sessions.observer import SILENT
+from loadgen.sessions.observer import SILENT, Observer
 from loadgen.sessions.run.resumption import (
     announce_rest,
     end_log,
@@ -22,7 +22,6 @@ from workloads.registry import service
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from loadgen.sessions.observer import Observer
     from loadgen.sessions.run.preparation import Prepared
     from loadgen.sessions.settings.perf import PerfSettings
     from loadgen.sessions.settings.resume import ResumeSettings

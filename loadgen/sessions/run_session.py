@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from loadgen.sessions import errors
-from loadgen.sessions.observer import SILENT
+from loadgen.sessions.observer import SILENT, Observer
 from rulesets.exit_codes import ExitCode
 from workloads.registry import service
 
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from loadgen.driver.workers.launcher import WorkerLauncher
-    from loadgen.sessions.observer import Observer
     from loadgen.sessions.run.preparation import Prepared
     from loadgen.sessions.settings.perf import PerfSettings
     from recorder.errors import WriterError

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from loadgen.sessions.files.run_folder import write_whole
-from loadgen.sessions.observer import SILENT
+from loadgen.sessions.observer import SILENT, Observer
 from recorder.event import Event, EventType
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from loadgen.driver.plan import Plan
     from loadgen.sessions.capacity import Calibration
-    from loadgen.sessions.observer import Observer
 
 
 def calibration_file() -> Path:

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from workloads.catalog import aliases, names, package_of, workload
 from workloads.errors import PluginError
-from workloads.needs import INPUT_TOKENS_PER_S, OUTPUT_TOKENS_PER_S, estimated_s, needs
+from workloads.needs import INPUT_TOKENS_PER_S, OUTPUT_TOKENS_PER_S, Need, estimated_s, needs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from workloads.needs import Need
     from workloads.scorer import Scorer
     from workloads.workload import Workload
 

@@ -6,14 +6,13 @@ from dataclasses import asdict
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final
 
-from rulesets.demands import DatasetDemand, SteadyStateDemand, ValidityDemand
+from rulesets.demands import AuditDemand, DatasetDemand, SteadyStateDemand, ValidityDemand
 from rulesets.expression import described
 from rulesets.reading.section_rules import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from rulesets.demands import AuditDemand
     from rulesets.loading import Book
     from rulesets.ruleset import Ruleset
     from rulesets.target import Target

@@ -18,7 +18,7 @@ from loadgen.sessions.series.run_rows import (
 from loadgen.sessions.series.suite.summary import sentence
 from loadgen.sessions.series.sweep.sweep_files import conclusions
 from reporter.render.console_page import clean, draw, tables, text
-from reporter.render.table import Column, Mark, Table, plain
+from reporter.render.table import Cell, Column, Mark, Table, Tone, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from loadgen.sessions.series.search.search_result import SearchOutcome
     from loadgen.sessions.series.search.trials import EvaluatedTrial
     from loadgen.sessions.series_outcome import PointOutcome
-    from reporter.render.table import Cell, Tone
     from reporter.run_row import Figures
 
 NONE: Final = "-"

@@ -8,14 +8,13 @@ import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.cli.terminal.progress_observer import Terminal
-from loadgen.sessions.formats import TEXT, format_facts, render
+from loadgen.sessions.formats import TEXT, Subject, format_facts, render
 from loadgen.sessions.gating.outputs import write_output, write_verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from loadgen.sessions.formats import Subject
     from loadgen.sessions.series_outcome import PointOutcome
     from reporter.render.named_verdict import NamedVerdict
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.plugins.calibration.load_step import limit
+from loadgen.plugins.calibration.load_step import Step, Work, limit
 from loadgen.sessions.capacity import Capacity, CapacityLimit, LimitedBy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
-    from loadgen.plugins.calibration.load_step import Step, Work
 
 NOT_TRIED: Final = CapacityLimit(LimitedBy.LADDER, "more was not tried")
 

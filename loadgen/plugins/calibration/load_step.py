@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.mock_endpoint.process import start_mock
-from loadgen.plugins.calibration.true_times import compare_with_truth, lateness
+from loadgen.plugins.calibration.true_times import ComparedTimes, MedianAndP99, compare_with_truth, lateness
 from loadgen.sessions.capacity import CapacityLimit, LimitedBy
 from loadgen.sessions.scratch_folder import scratch_folder
 from loadgen.sessions.settings.perf import perf_settings
@@ -15,7 +15,6 @@ from loadgen.sessions.settings.perf import perf_settings
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from loadgen.plugins.calibration.true_times import ComparedTimes, MedianAndP99
     from reporter.report import Report
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from loadgen.sessions.capacity import LimitedBy
+from loadgen.sessions.capacity import Calibration, Capacity, LimitedBy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from loadgen.plugins.calibration.load_search import ClimbStep
     from loadgen.plugins.calibration.true_times import ReportedAndTrue
-    from loadgen.sessions.capacity import Calibration, Capacity
 
 _TIMES: Final = "{:>17}" * 3
 _HEAD: Final = "{:>10} {:>10} {:>10}" + _TIMES + "{:>10}  {}"

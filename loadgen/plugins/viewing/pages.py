@@ -16,7 +16,7 @@ from loadgen.sessions.errors import UsageError, exit_code, message_of, printable
 from loadgen.sessions.run.report_of_log import make_report
 from recorder.lock import is_held
 from reporter.errors import QueryError
-from reporter.log.query import VIEWS
+from reporter.log.query import VIEWS, QueryResult
 from reporter.number_text import counted, figure, whole
 from reporter.render.console_page import clean
 from reporter.render.html.page_writer import asset
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from loadgen.plugins.viewing.access import Handler
     from loadgen.plugins.viewing.folder import ViewedFolder
-    from reporter.log.query import QueryResult
     from reporter.report import Report
 
 

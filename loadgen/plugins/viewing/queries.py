@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from loadgen.sessions.sql_query import findings_asked
 from reporter.errors import QueryError
 from reporter.log.database import open_log
-from reporter.log.query import answer_of, set_findings
+from reporter.log.query import QueryResult, answer_of, set_findings
 from reporter.log.tables import big_tables_in
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from duckdb import DuckDBPyConnection
 
-    from reporter.log.query import QueryResult
 
 MOST_ROWS: Final = 1_000
 MOST_SECONDS: Final = 60.0

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import quote
 
-from loadgen.sessions.run_list import ACCEPTED, RUNNING
+from loadgen.sessions.run_list import ACCEPTED, RUNNING, Listed
 from reporter.render.console_page import clean
-
-if TYPE_CHECKING:
-    from loadgen.sessions.run_list import Listed
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Final
 from loadgen.sessions.errors import SetupError, UsageError
 from loadgen.sessions.files.run_folder import require_no_log, write_whole
 from loadgen.sessions.formats import render
-from loadgen.sessions.observer import SILENT
+from loadgen.sessions.observer import SILENT, Observer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from loadgen.sessions.observer import Observer
     from reporter.render.named_verdict import NamedVerdict
 
 JUNIT: Final = "junit.xml"

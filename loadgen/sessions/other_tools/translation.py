@@ -13,6 +13,7 @@ from loadgen.sessions.other_tools.tables import (
     OTHER_COMMANDS,
     OTHER_OPTIONS,
     OTHER_VALUES,
+    OtherCommand,
     OtherOption,
 )
 from loadgen.sessions.other_tools.values import TOGETHER
@@ -23,7 +24,6 @@ from loadgen.sessions.settings.perf import PerfSettings
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from loadgen.sessions.other_tools.tables import OtherCommand
 
 COMMANDS: Final = ("perf", "accuracy", "sweep", "search", "audit")
 """The commands that send load: those that an option of a load generator is meant for."""

@@ -6,11 +6,11 @@ import asyncio
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from loadgen.driver.client.codec import Generation
+from loadgen.driver.client.codec import Codec, Generation
 from loadgen.driver.client.http_transport import HttpTransport
 from loadgen.driver.client.protocols import codec_of, protocol_entry
 from loadgen.driver.errors import RejectedError, UnreachableError
-from loadgen.driver.probe import Prober
+from loadgen.driver.probe import Probe, Prober
 from loadgen.sessions.run.preparation import targets_of, timeouts_of
 from loadgen.sessions.run.protocol_options import options_of, protocol_of
 from loadgen.sessions.run.served_model import served_model
@@ -20,9 +20,7 @@ from recorder.sensors.scrape import ScrapeError, ScrapeTarget, scrape
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
 
-    from loadgen.driver.client.codec import Codec
     from loadgen.driver.client.transport import Transport
-    from loadgen.driver.probe import Probe
     from loadgen.sessions.settings.endpoint_options import CheckSettings
 
 

@@ -12,7 +12,7 @@ from loadgen.driver.load import in_flight
 from loadgen.driver.phase import Shard
 from loadgen.driver.probe import Prober
 from loadgen.sessions.errors import SetupError
-from loadgen.sessions.settings.endpoint_options import DEFAULT_URL
+from loadgen.sessions.settings.endpoint_options import DEFAULT_URL, EndpointSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from loadgen.driver.client.endpoint import Endpoint
     from loadgen.driver.plan import Plan
     from loadgen.sessions.run.preparation import Prepared
-    from loadgen.sessions.settings.endpoint_options import EndpointSettings
 
 PROBE_TIMEOUT_S: Final = 15.0
 """For each of the two requests before a run: more than a connection may take, so that an unreachable endpoint

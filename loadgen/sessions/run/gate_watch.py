@@ -12,7 +12,7 @@ from loadgen.driver.client.redaction import VARIABLES
 from loadgen.driver.ending import GATE_LOST, gate_lost
 from loadgen.driver.system.child_process import command, variables
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.observer import SILENT
+from loadgen.sessions.observer import SILENT, Observer
 from loadgen.sessions.run.follower import watches
 from recorder.event import Event, EventType
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from loadgen.driver.stop import Stop
     from loadgen.driver.system.clock import Clock
-    from loadgen.sessions.observer import Observer
     from loadgen.sessions.run.preparation import Prepared
     from recorder.writer import EventRecorder
 

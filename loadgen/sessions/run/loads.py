@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, assert_never
 
 from loadgen.driver.errors import ProfileError, StagesError
-from loadgen.driver.load import Closed, Offline, Open, ProcessArrivals, TraceArrivals
+from loadgen.driver.load import Closed, Load, Offline, Open, ProcessArrivals, TraceArrivals
 from loadgen.driver.plan import TRACE_SPEED
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.kinds import seconds
@@ -18,7 +18,6 @@ from workloads.sample import examples
 
 if TYPE_CHECKING:
     from loadgen.driver.arrivals.rate_profile import Profile
-    from loadgen.driver.load import Load
     from loadgen.sessions.settings.load_options import LoadSettings
     from workloads.dataset import Dataset
 

@@ -8,16 +8,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from loadgen.driver import own_health
-from loadgen.driver.load_session import LoadSession
+from loadgen.driver.load_session import LoadSession, PhaseHook
 from loadgen.driver.sensing.sensor_process import SensorProcess
 from loadgen.driver.stop import Stop
-from loadgen.driver.system.clock import system_clock
+from loadgen.driver.system.clock import Clock, system_clock
 from loadgen.driver.system.memory import allow_many_files, calm, return_free_memory
 from loadgen.driver.workers.pool import WorkerPool
 from loadgen.sessions.environment import environment
 from loadgen.sessions.interrupt import note_stop
 from loadgen.sessions.loop_recorder import announce_stop, recording
-from loadgen.sessions.observer import SILENT
+from loadgen.sessions.observer import SILENT, Observer
 from loadgen.sessions.run.endpoint_probe import default_url_named, require_descriptors, require_ready
 from loadgen.sessions.run.first_facts import put_first_facts
 from loadgen.sessions.run.sensors import declared_power, found_sensors, sensors_of, with_found_metrics
@@ -31,11 +31,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from loadgen.driver.client.endpoint import Endpoint
-    from loadgen.driver.load_session import PhaseHook
     from loadgen.driver.requests.turn import Emit
-    from loadgen.driver.system.clock import Clock
     from loadgen.driver.workers.launcher import WorkerLauncher
-    from loadgen.sessions.observer import Observer
     from loadgen.sessions.run.preparation import Prepared
 
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
 
-from loadgen.driver.client.codec import Generation
+from loadgen.driver.client.codec import Codec, Generation
 from loadgen.driver.client.endpoint import Endpoint, endpoint
 from loadgen.driver.client.protocols import codec_of, protocol_entry
 from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.ending import ErrorBudget
-from loadgen.driver.load import Closed
+from loadgen.driver.load import Closed, Load
 from loadgen.driver.plan import Plan
 from loadgen.driver.requests.order import BALANCES
 from loadgen.driver.requests.request_source import RequestSource
@@ -42,8 +42,6 @@ from workloads.sample import examples
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from loadgen.driver.client.codec import Codec
-    from loadgen.driver.load import Load
     from loadgen.driver.session_kind import SessionKind
     from loadgen.sessions.settings.endpoint_options import EndpointSettings
     from loadgen.sessions.settings.perf import PerfSettings

@@ -8,20 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from loadgen.driver.errors import CannotAskError
-from loadgen.driver.load import expected_arrivals
+from loadgen.driver.load import Load, expected_arrivals
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.loads import DEFAULT_REQUESTS, warmup_of
-from workloads.sample import examples
+from workloads.sample import Sample, examples
 
 if TYPE_CHECKING:
     from loadgen.driver.client.codec import Codec, Generation
-    from loadgen.driver.load import Load
     from loadgen.sessions.settings.benchmark_options import TaskSettings
     from loadgen.sessions.settings.endpoint_options import GenerationSettings
     from loadgen.sessions.settings.load_options import LoadSettings
     from loadgen.sessions.settings.prompt_options import PromptSettings
     from workloads.dataset import Dataset
-    from workloads.sample import Sample
 
 MOST_PROMPTS: Final = 10_000
 """The most synthetic prompts that are made, in about 0.1 s; a longer run repeats them."""

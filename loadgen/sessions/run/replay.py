@@ -13,7 +13,7 @@ from loadgen.sessions.run.loads import warmup_of
 from loadgen.sessions.run.synthetic import corpus_of
 from loadgen.sessions.settings.tokenizer_options import counter
 from recorder.store import LOG_NAME
-from reporter.replayed_requests import asked, texts_asked
+from reporter.replayed_requests import MeasuredRequest, asked, texts_asked
 from workloads.dataset import Dataset
 from workloads.registry import service
 from workloads.sample import FollowUp, Sample, last_text
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from loadgen.sessions.settings.load_options import LoadSettings
     from loadgen.sessions.settings.prompt_options import PromptSettings
-    from reporter.replayed_requests import MeasuredRequest
 
 
 def replayed(load: LoadSettings, prompts: PromptSettings, source: Path) -> Dataset:

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.files.run_folder import REPORT, folder_of, write_whole
 from loadgen.sessions.gating.reference import GateInputs
-from loadgen.sessions.observer import SILENT
+from loadgen.sessions.observer import SILENT, Observer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from loadgen.sessions.observer import Observer
     from reporter.contents.run_contents import RunContents
     from reporter.measured.log_evidence import LogEvidence
     from reporter.report import Report

@@ -22,7 +22,7 @@ from recorder.schema import encode
 from recorder.store import LOG_NAME
 from recorder.writer import EventRecorder
 from reporter.json_values import members, texts
-from reporter.log.so_far import so_far
+from reporter.log.so_far import RunSoFar, so_far
 from workloads.hugging_face import PREFIX
 from workloads.units import duration_text
 
@@ -30,10 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from loadgen.sessions.observer import Observer
-    from loadgen.sessions.run.preparation import Prepared
     from loadgen.sessions.settings.perf import PerfSettings
     from loadgen.sessions.settings.resume import ResumeSettings
-    from reporter.log.so_far import RunSoFar
 
 
 MOST_LEFT: Final = 10_000_000

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from loadgen.sessions.observer import SILENT
+from loadgen.sessions.observer import SILENT, Observer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from loadgen.sessions.observer import Observer
     from loadgen.sessions.settings.benchmark_options import TaskSettings
     from loadgen.sessions.settings.cluster import ClusterSettings
     from loadgen.sessions.settings.scoring import JudgeEndpoint, ScoringChoices

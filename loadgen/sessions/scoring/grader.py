@@ -20,7 +20,7 @@ import orjson
 
 from loadgen.driver.system.child_process import exit_status, start_child
 from loadgen.sessions.errors import SetupError
-from loadgen.sessions.scoring.grading_work import NO_STATUS, scored_payload
+from loadgen.sessions.scoring.grading_work import NO_STATUS, Grading, scored_payload
 from reporter.json_values import members, number
 from workloads.errors import ExtraError
 from workloads.score import Status, failed
@@ -28,7 +28,6 @@ from workloads.score import Status, failed
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from loadgen.sessions.scoring.grading_work import Grading
     from workloads.sandbox_contract import SandboxSpec
     from workloads.scorer import Scorer
 

@@ -21,13 +21,12 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from loadgen.sessions.scoring.choice import scorer_named
-from loadgen.sessions.scoring.grading_work import MISSING, NO_STATUS, grade, scored_payload
+from loadgen.sessions.scoring.grading_work import MISSING, NO_STATUS, Grading, grade, scored_payload
 from workloads.registry import service
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from loadgen.sessions.scoring.grading_work import Grading
     from workloads.scorer import Scorer
 
 _DIE_WITH_PARENT: Final = 1

@@ -11,34 +11,29 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from loadgen.driver.client import chat_completions
-from loadgen.driver.client.endpoint import endpoint
+from loadgen.driver.client.endpoint import Endpoint, endpoint
 from loadgen.driver.client.http_transport import HttpTransport
 from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.errors import EndpointError
-from loadgen.driver.judge_client import JudgeCall, JudgeClient
+from loadgen.driver.judge_client import JudgeCall, JudgeClient, Tally
 from loadgen.driver.stop import Stop
 from loadgen.driver.system.signals import run_async
 from loadgen.sessions.environment import environment
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.loop_recorder import recording
-from loadgen.sessions.observer import SILENT
+from loadgen.sessions.observer import SILENT, Observer
 from recorder.store import log_path
 from recorder.writer import EventRecorder
-from reporter.log.database import open_log
-from reporter.stored_answers import NEEDED, stored_answers, texts_of
+from reporter.log.database import OpenLog, open_log
+from reporter.stored_answers import NEEDED, Stored, stored_answers, texts_of
 from workloads.score import Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
     from pathlib import Path
 
-    from loadgen.driver.client.endpoint import Endpoint
-    from loadgen.driver.judge_client import Tally
-    from loadgen.sessions.observer import Observer
     from loadgen.sessions.scoring.choice import Chosen
     from loadgen.sessions.settings.scoring import JudgeEndpoint, ScoringChoices
-    from reporter.log.database import OpenLog
-    from reporter.stored_answers import Stored
     from workloads.scorer import Inquiry
 
 KIND: Final = "judging"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,34 +16,28 @@ from loadgen.driver.client.endpoint import endpoint
 from loadgen.sessions.environment import environment
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.files.run_folder import folder_of, require_log, still_running
-from loadgen.sessions.observer import SILENT
+from loadgen.sessions.observer import SILENT, Observer
 from loadgen.sessions.scoring.choice import Chosen, choose
 from loadgen.sessions.scoring.grader_pool import Pool
 from loadgen.sessions.scoring.grading_work import Grading
 from loadgen.sessions.scoring.judge import ask_judges
-from loadgen.sessions.scoring.site import Here
+from loadgen.sessions.scoring.site import Here, Site
 from loadgen.sessions.settings.scoring import ScoringChoices
 from recorder.event import EventType
 from recorder.lock import is_held
 from recorder.store import log_path, require_current
 from recorder.writer import EventRecorder
-from reporter.accuracy.scoring_passes import scorable
-from reporter.log.database import open_log
-from reporter.stored_answers import references, stored_answers, texts_of
+from reporter.accuracy.scoring_passes import Scorable, scorable
+from reporter.log.database import OpenLog, open_log
+from reporter.stored_answers import ReadTexts, Stored, references, stored_answers, texts_of
 from workloads.registry import service
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from loadgen.sessions.observer import Observer
     from loadgen.sessions.scoring.grader import Result
-    from loadgen.sessions.scoring.site import Site
     from recorder.schema import Row
-    from reporter.accuracy.scoring_passes import Scorable
-    from reporter.log.database import OpenLog
-    from reporter.stored_answers import ReadTexts, Stored
     from reporter.values.task_score import TaskScore
 
 DEFAULT: Final = ScoringChoices()

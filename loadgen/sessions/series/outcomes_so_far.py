@@ -9,22 +9,18 @@ from loadgen.sessions.environment import package_version
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.files.run_folder import REPORT, still_running
 from loadgen.sessions.files.series_file import Series, SeriesKind, folder_of
-from loadgen.sessions.observer import SILENT
+from loadgen.sessions.observer import SILENT, Observer
 from loadgen.sessions.run.report_of_log import write_report
 from loadgen.sessions.series_outcome import UNFINISHED, PointOutcome
 from recorder.errors import BeingWrittenError, LogError
 from recorder.store import LOG_NAME
 from reporter.log.storage_place import source_files
 from reporter.read_report import report_of
-from reporter.report import SCHEMA_VERSION
+from reporter.report import SCHEMA_VERSION, Report
 from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from loadgen.sessions.files.series_file import Series
-    from loadgen.sessions.observer import Observer
-    from reporter.report import Report
 
 
 def outcome_of(folder: Path, series: Series, number: int, observer: Observer = SILENT) -> PointOutcome | None:

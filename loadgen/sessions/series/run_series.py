@@ -13,9 +13,9 @@ from loadgen.sessions.errors import UsageError, is_interrupt
 from loadgen.sessions.files import series_file as files
 from loadgen.sessions.files.run_folder import is_claimed
 from loadgen.sessions.interrupt import require_no_stop
-from loadgen.sessions.observer import SILENT
+from loadgen.sessions.observer import SILENT, Observer
 from loadgen.sessions.series.outcomes_so_far import exit_code_of, outcome_of, stored_report
-from loadgen.sessions.series.point_options import settings_of
+from loadgen.sessions.series.point_options import Secrets, settings_of
 from loadgen.sessions.series.run_rows import rows
 from loadgen.sessions.series_outcome import UNFINISHED, PointOutcome, SeriesResult
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from loadgen.sessions.files.series_file import Series, SeriesPoint
-    from loadgen.sessions.observer import Observer
-    from loadgen.sessions.series.point_options import Secrets
 
     Following = Callable[[Sequence[PointOutcome]], SeriesPoint | None]
 

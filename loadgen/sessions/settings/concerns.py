@@ -11,13 +11,12 @@ from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
-from loadgen.sessions.settings.field import setting_field
+from loadgen.sessions.settings.field import SettingField, setting_field
 from loadgen.sessions.settings.option import DECLARED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from loadgen.sessions.settings.field import SettingField
 
 Settings = TypeVar("Settings")
 

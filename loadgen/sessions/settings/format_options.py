@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.formats import (
     FORMATS,
     JSON,
     TEXT,
+    Subject,
     format_called,
     formats_of,
     own_formats_of,
     require_format,
 )
 from loadgen.sessions.settings.option import Option, OptionValueError
-
-if TYPE_CHECKING:
-    from loadgen.sessions.formats import Subject
 
 Json = Annotated[
     bool,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from loadgen.sessions.errors import SetupError, UsageError
 from loadgen.sessions.files import series_file as files
 from loadgen.sessions.files.run_folder import write_whole
-from loadgen.sessions.observer import SILENT
+from loadgen.sessions.observer import SILENT, Observer
 from loadgen.sessions.series.point_options import point_of
 from loadgen.sessions.settings.perf import PerfSettings, perf_settings
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from loadgen.sessions.files.series_file import SeriesPoint
-    from loadgen.sessions.observer import Observer
     from loadgen.sessions.series_outcome import PointOutcome
     from loadgen.sessions.settings.audit import AuditSettings
 

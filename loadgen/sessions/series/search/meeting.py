@@ -5,23 +5,21 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
-from loadgen.sessions.series.search.requirements import allowed_share, doubt_of, of_mean, of_share
+from loadgen.sessions.series.search.requirements import Required, allowed_share, doubt_of, of_mean, of_share
 from loadgen.sessions.series.search.strategy import TrialVerdict
 from reporter.log.database import open_log
 from reporter.measured.log_evidence import LogEvidence
 from reporter.windows.rate_window import over_defined_window
 from rulesets.evaluators.client_delay import leaves_open
 from rulesets.metric_table import BY_NAME
-from rulesets.quantity import COMPARE, spell
+from rulesets.quantity import COMPARE, Op, spell
 from rulesets.ruleset import Ruleset
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from loadgen.sessions.series.search.requirements import Required
     from reporter.report import Report, Summary
-    from rulesets.quantity import Op
     from rulesets.target import Target
 
 

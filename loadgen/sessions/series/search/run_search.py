@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.files.series_file import Series, SeriesKind, SeriesPoint, new_series_folder, write_json
-from loadgen.sessions.observer import SILENT
+from loadgen.sessions.observer import SILENT, Observer
 from loadgen.sessions.series.point_options import Secrets, point_of, prepared, settings_of, settings_to_read
 from loadgen.sessions.series.run_series import run_series
 from loadgen.sessions.series.search.requirements import required_of
@@ -17,17 +17,14 @@ from loadgen.sessions.series.search.search_result import SearchOutcome
 from loadgen.sessions.series.search.strategy import HIGHEST, SearchRange, StopReason, next_step
 from loadgen.sessions.series.search.trials import Trials
 from loadgen.sessions.settings.concerns import flat_values
-from loadgen.sessions.settings.perf import perf_settings
+from loadgen.sessions.settings.perf import PerfSettings, perf_settings
 from loadgen.sessions.settings.search import SPAN, SearchSettings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from loadgen.sessions.observer import Observer
     from loadgen.sessions.series_outcome import PointOutcome
-    from loadgen.sessions.settings.perf import PerfSettings
-    from loadgen.sessions.settings.search import SearchSettings
 
 RESULT: Final = "search.json"
 AROUND_S: Final = 2.0

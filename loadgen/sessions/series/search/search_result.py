@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.sessions.series.search.strategy import HIGHEST, StopReason, TrialVerdict, trial_bounds
+from loadgen.sessions.series.search.strategy import (
+    HIGHEST,
+    SearchRange,
+    StopReason,
+    TrialVerdict,
+    trial_bounds,
+)
 from reporter.run_facts import OVERLOADED
 from rulesets.exit_codes import ExitCode
 
@@ -13,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from loadgen.sessions.series.search.strategy import SearchRange
     from loadgen.sessions.series.search.trials import EvaluatedTrial
 
 SCHEMA_VERSION: Final = 1

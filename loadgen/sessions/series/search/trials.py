@@ -8,11 +8,11 @@ from itertools import takewhile
 from statistics import variance
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.driver.load import Open, ProcessArrivals, expected_arrivals
+from loadgen.driver.load import Load, Open, ProcessArrivals, expected_arrivals
 from loadgen.sessions.run.loads import load_of
 from loadgen.sessions.series.point_options import point_of
 from loadgen.sessions.series.search.meeting import evaluate
-from loadgen.sessions.series.search.requirements import fewest_samples
+from loadgen.sessions.series.search.requirements import Required, fewest_samples
 from loadgen.sessions.series.search.strategy import Trial, TrialResult, TrialVerdict
 from loadgen.sessions.settings.perf import perf_settings
 from reporter.findings.rate_held import BLOCKS, FILLING, kept_up
@@ -23,9 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from loadgen.driver.load import Load
     from loadgen.sessions.files.series_file import SeriesPoint
-    from loadgen.sessions.series.search.requirements import Required
     from loadgen.sessions.series_outcome import PointOutcome
     from rulesets.verdict import Verdict
 

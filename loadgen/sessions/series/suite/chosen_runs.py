@@ -6,30 +6,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.errors import UsageError, exit_code, printable
-from loadgen.sessions.files.series_file import Series, SeriesKind
-from loadgen.sessions.series.point_options import point_of, prepared
+from loadgen.sessions.files.series_file import Series, SeriesKind, SeriesPoint
+from loadgen.sessions.series.point_options import Secrets, point_of, prepared
 from loadgen.sessions.series.suite.after_run import SAMPLE_FILES, TRACKERS, trackers_of
-from loadgen.sessions.series.suite.layers import above, merged, variables
-from loadgen.sessions.series.suite.matrix import Choice, matrix
+from loadgen.sessions.series.suite.layers import SuiteLayer, above, merged, variables
+from loadgen.sessions.series.suite.matrix import Choice, MatrixRun, matrix
 from loadgen.sessions.series.suite.mistakes import suite_of, verdict_keys
 from loadgen.sessions.series.suite.source_lines import SuiteSource, read
 from loadgen.sessions.settings.concerns import changed
 from workloads.catalog import names, workload
 from workloads.errors import PluginError
-from workloads.needs import needs
+from workloads.needs import Need, needs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from loadgen.sessions.files.series_file import SeriesPoint
     from loadgen.sessions.run.preparation import Prepared
-    from loadgen.sessions.series.point_options import Secrets
-    from loadgen.sessions.series.suite.layers import SuiteLayer
-    from loadgen.sessions.series.suite.matrix import MatrixRun
     from loadgen.sessions.series.suite.secret_variables import Named
     from loadgen.sessions.series.suite.suite_model import Suite
     from loadgen.sessions.settings.run import RunSettings
-    from workloads.needs import Need
     from workloads.workload import Workload
 
 

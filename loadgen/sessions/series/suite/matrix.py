@@ -15,17 +15,15 @@ from loadgen.sessions.series.suite.chosen_entries import (
     loads_of,
     models_of,
 )
-from loadgen.sessions.series.suite.layers import Merged, merged
+from loadgen.sessions.series.suite.layers import Merged, SuiteLayer, merged
 from loadgen.sessions.series.suite.mistakes import require_prompts
-from loadgen.sessions.series.suite.suite_model import JUDGE_KEYS, VERDICT_KEYS
+from loadgen.sessions.series.suite.suite_model import JUDGE_KEYS, VERDICT_KEYS, Suite
 from loadgen.sessions.settings.perf import PerfSettings, perf_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from loadgen.sessions.series.suite.layers import SuiteLayer
     from loadgen.sessions.series.suite.source_lines import SuiteSource
-    from loadgen.sessions.series.suite.suite_model import Suite
 
 MOST_RUNS: Final = 10_000
 """The most runs of a suite: more are a mistake."""

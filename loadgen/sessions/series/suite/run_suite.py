@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from loadgen.sessions.files.series_file import new_series_folder
-from loadgen.sessions.observer import SILENT
+from loadgen.sessions.files.series_file import Series, new_series_folder
+from loadgen.sessions.observer import SILENT, Observer
 from loadgen.sessions.series.run_series import run_series
 from loadgen.sessions.series.suite.after_run import after_run
 from loadgen.sessions.series.suite.chosen_runs import (
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from loadgen.sessions.files.series_file import Series
-    from loadgen.sessions.observer import Observer
     from loadgen.sessions.series.suite.matrix import MatrixRun
     from loadgen.sessions.series.suite.source_lines import SuiteSource
     from loadgen.sessions.series.suite.suite_model import Suite

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.errors import printable
 from loadgen.sessions.files.run_folder import write_whole
-from loadgen.sessions.files.series_file import write_json
+from loadgen.sessions.files.series_file import Series, write_json
 from loadgen.sessions.series.run_rows import result, rows
 from loadgen.sessions.series.run_series import SUMMARY
 from loadgen.sessions.settings.verdict_options import most_severe
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from loadgen.sessions.files.series_file import Series
     from loadgen.sessions.series_outcome import PointOutcome, SeriesResult
 
 CSV: Final = "summary.csv"

@@ -8,8 +8,8 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.files.series_file import Series, SeriesKind, new_series_folder
-from loadgen.sessions.observer import SILENT
+from loadgen.sessions.files.series_file import Series, SeriesKind, SeriesPoint, new_series_folder
+from loadgen.sessions.observer import SILENT, Observer
 from loadgen.sessions.series.point_options import Secrets, check, point_of
 from loadgen.sessions.series.run_series import run_series
 from loadgen.sessions.series.suite.layers import options
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from loadgen.sessions.files.series_file import SeriesPoint
-    from loadgen.sessions.observer import Observer
     from loadgen.sessions.series_outcome import SeriesResult
     from loadgen.sessions.settings.sweep import SweepSettings
 
