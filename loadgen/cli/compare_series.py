@@ -15,6 +15,7 @@ from loadgen.sessions.files.run_folder import require_no_log
 from loadgen.sessions.formats import TEXT, format_facts, render, require_format
 from loadgen.sessions.gating.outputs import write_output
 from loadgen.sessions.plotting import plots_of_series
+from loadgen.sessions.series_by_point import compare_points, points_of_series
 from loadgen.sessions.settings.format_options import chosen_format
 from loadgen.sessions.settings.verdict_options import exit_code
 from reporter.render.compared_points import left_out
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 
 def compare_series(settings: CompareSettings, compare: Callable[[CompareSettings], None]) -> NoReturn:
     """Compare the points of series, each with the point of equal name in the first series."""
-    from loadgen.sessions.series_by_point import compare_points, points_of_series
-
     reference, *others = points_of_series(settings)
     if not others:
         compare(replace(settings, runs=list(reference.values()), baseline=[]))

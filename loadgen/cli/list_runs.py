@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from loadgen.cli.terminal.show import page
+from reporter.render.table import Column, Table
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -17,9 +20,7 @@ def show(runs: Sequence[Listed], *, json: bool) -> str:
     """The list as a table, or as JSON."""
     if json:
         return orjson.dumps([asdict(run) for run in runs], option=orjson.OPT_INDENT_2).decode() + "\n"
-    from loadgen.cli.terminal.show import page
     from reporter.render.console_page import draw, tables, text
-    from reporter.render.table import Column, Table
 
     columns = [
         Column("started", 3, justify="left"),

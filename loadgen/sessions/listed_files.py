@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 from loadgen.sessions.errors import SetupError, UsageError
 from loadgen.sessions.extra_packages import importing
 from loadgen.sessions.files.plain_files import as_yaml
+from workloads.benchmark import dataset
+from workloads.task import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,9 +86,6 @@ def prompt_lines(task: str | None, data: Path | None) -> Iterator[str]:
     turns of a conversation as `follow_ups`.
     """
     import orjson
-
-    from workloads.benchmark import dataset
-    from workloads.task import parse
 
     if task is None:
         raise UsageError("list prompts: name a benchmark: loadgen list prompts TASK [--data DIR]")

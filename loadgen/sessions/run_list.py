@@ -10,8 +10,11 @@ import orjson
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.files.run_folder import REPORT
+from loadgen.sessions.files.series_file import SERIES
+from recorder.errors import LogError
 from recorder.lock import is_held
 from reporter.json_values import members, number, text, whole
+from reporter.log.settings import head
 from reporter.log.storage_place import has_log
 
 if TYPE_CHECKING:
@@ -129,8 +132,6 @@ def _runs(folder: Path, kind: str | None, depth: int) -> Iterator[tuple[Path, st
 
 
 def _series_kind(folder: Path) -> str | None:
-    from loadgen.sessions.files.series_file import SERIES
-
     try:
         return str(orjson.loads((folder / SERIES).read_bytes())["kind"])
     except (OSError, ValueError, KeyError, TypeError):
@@ -178,9 +179,6 @@ def _of_report(name: str, report: Mapping[str, Any], kind: str | None) -> Listed
 
 def _of_log(name: str, run: Path, kind: str | None) -> Listed:
     """A run without a report: its log has the settings."""
-    from recorder.errors import LogError
-    from reporter.log.settings import head
-
     try:
         log_head = head(run)
     except LogError as error:

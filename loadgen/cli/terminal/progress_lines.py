@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from loadgen.sessions.series.run_rows import result, scores_of
 from reporter.number_text import bar
+from reporter.render.score_tables import value_in_words
+from reporter.run_row import figures
 from workloads.score import Status
 
 if TYPE_CHECKING:
@@ -52,10 +55,6 @@ def begins(point: SeriesPoint, number: int, total: int, pause_s: float) -> str:
 
 def ended(outcome: PointOutcome, remark: str | None) -> str:
     """The result of a run."""
-    from loadgen.sessions.series.run_rows import result, scores_of
-    from reporter.render.score_tables import value_in_words
-    from reporter.run_row import figures
-
     of = figures(outcome.report)
     shown = (
         ("{:,.4g} req/s", of.qps),

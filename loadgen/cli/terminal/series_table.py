@@ -18,7 +18,9 @@ from loadgen.sessions.series.run_rows import (
 from loadgen.sessions.series.suite.summary import sentence
 from loadgen.sessions.series.sweep.sweep_files import conclusions
 from reporter.render.console_page import clean, draw, tables, text
+from reporter.render.score_tables import ends_in_words, value_in_words
 from reporter.render.table import Cell, Column, Mark, Table, Tone, plain
+from reporter.run_row import Figures, figures
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
     from loadgen.sessions.series.search.search_result import SearchOutcome
     from loadgen.sessions.series.search.trials import EvaluatedTrial
     from loadgen.sessions.series_outcome import PointOutcome
-    from reporter.run_row import Figures
 
 NONE: Final = "-"
 _LEAST_AXIS: Final = 16
@@ -75,8 +76,6 @@ def table(outcomes: Sequence[PointOutcome], *, width: int, color: bool = False, 
 def _figures(
     outcomes: Sequence[PointOutcome], axes: Sequence[str], width: int, *, scores: bool = False
 ) -> list[RenderableType]:
-    from reporter.run_row import figures
-
     rows = [figures(outcome.report) for outcome in outcomes]
     named = zip(*(axis_cells(outcome, axes) for outcome in outcomes), strict=True)
     columns: list[tuple[Column, Sequence[Cell]]] = [
@@ -128,8 +127,6 @@ def _score_lines(
     outcomes: Sequence[PointOutcome], axes: Sequence[str], *, width: int
 ) -> list[RenderableType]:
     """A table of all scores, a row each; nothing where no run has any."""
-    from reporter.render.score_tables import ends_in_words, value_in_words
-
     scored = [(outcome, score) for outcome in outcomes for score in scores_of(outcome.report)]
     if not scored:
         return []

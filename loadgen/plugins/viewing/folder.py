@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from loadgen.sessions.errors import UsageError
+from loadgen.sessions.files.series_file import is_series
 from loadgen.sessions.run_list import Listed, listed
 from reporter.log.storage_place import has_log, source_files
 
@@ -39,8 +40,6 @@ class ViewedFolder:
 
     def series(self, name: str) -> Path | None:
         """The folder of a series, by its path below the folder; None where the path is another thing."""
-        from loadgen.sessions.files.series_file import is_series
-
         try:
             folder = (self.top / name).resolve()
             return folder if folder.is_relative_to(self.top) and is_series(folder) else None

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.files.run_folder import REPORT
+from rulesets.errors import suggestion
 from rulesets.evidence import Accuracy
 from rulesets.scores import Scores
 
@@ -147,8 +148,6 @@ def power_of(option: str | None, *, series: bool = False) -> PowerReading | None
         return None
     source, _, figure = option.partition(":")
     if source not in SOURCES:
-        from rulesets.errors import suggestion
-
         raise UsageError(
             f"--power {option}: {source!r} is not a source of a figure; {suggestion(source, SOURCES)} "
             "Write SOURCE:WATTS, e.g. wall:5200"

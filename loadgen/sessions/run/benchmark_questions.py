@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from loadgen.sessions.errors import UsageError
 from recorder.event import Event, EventType
+from workloads.own_data import is_own
+from workloads.task import Task, parse
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
@@ -15,21 +17,16 @@ if TYPE_CHECKING:
     from loadgen.sessions.settings.benchmark_options import TaskSettings
     from loadgen.sessions.settings.endpoint_options import GenerationSettings
     from workloads.dataset import Dataset
-    from workloads.task import Task
 
 
 def tasks_of(settings: TaskSettings, tags: Sequence[str]) -> list[Task]:
     """The benchmarks of settings, with options."""
-    from workloads.task import parse
-
     columns = _columns(settings.columns)
     return [replace(parse(text, columns, tags), split=settings.split) for text in settings.task]
 
 
 def placed_task(text: str, folder: Path) -> str:
     """The task, with an absolute path for a file."""
-    from workloads.own_data import is_own
-
     return str(folder / Path(text).expanduser()) if is_own(text) else text
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.sessions.arguments import program
+from loadgen.sessions.errors import printable
 from loadgen.sessions.settings.concerns import fields_of
 from loadgen.sessions.settings.perf import PerfSettings
 from reporter.json_values import members, texts
@@ -26,9 +28,6 @@ _COMMAND_LINE: Final = "command line"
 
 def commands_of_page(run: Path, form: str) -> dict[str, str]:
     """The commands that a page shows: `command` makes the page again, `repeat` repeats the run."""
-    from loadgen.sessions.arguments import program
-    from loadgen.sessions.errors import printable
-
     command = f"{program()} report {printable(str(run))} --format {form}"
     return {"command": command, "repeat": repeat_command(run)}
 

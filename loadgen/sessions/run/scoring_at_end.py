@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from loadgen.sessions.arguments import program
 from loadgen.sessions.observer import SILENT, Observer
+from loadgen.sessions.scoring.choice import choose
+from loadgen.sessions.scoring.judge import judge_endpoint
+from loadgen.sessions.scoring.scorer_requirements import require_all
+from loadgen.sessions.scoring.scoring_pass import score_run
+from loadgen.sessions.settings.scoring import JudgeEndpoint, ScoringChoices
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -12,15 +18,12 @@ if TYPE_CHECKING:
 
     from loadgen.sessions.settings.benchmark_options import TaskSettings
     from loadgen.sessions.settings.cluster import ClusterSettings
-    from loadgen.sessions.settings.scoring import JudgeEndpoint, ScoringChoices
     from workloads.dataset import Dataset
     from workloads.scorer import Scorer
 
 
 def scoring_of(tasks: TaskSettings, cluster: ClusterSettings | None = None) -> ScoringChoices:
     """How the answers of a session are scored."""
-    from loadgen.sessions.settings.scoring import ScoringChoices
-
     return ScoringChoices(
         scorers=tuple(tasks.scoring.scorer),
         evals=tuple(tasks.scoring.eval_function),
@@ -40,9 +43,6 @@ def accuracy_settings(tasks: TaskSettings, passes: int | None, dataset: Dataset)
     """
     if not tasks.task:
         return None
-    from loadgen.sessions.scoring.choice import choose
-    from loadgen.sessions.scoring.scorer_requirements import require_all
-
     options = scoring_of(tasks)
     chosen = choose(tasks.task, options)
     require_all(chosen, _references(dataset))
@@ -62,8 +62,6 @@ def warn_of_no_judge(tasks: TaskSettings, observer: Observer) -> None:
     """Warn before a session that the answers will stay unscored without a judge."""
     if not tasks.task or tasks.judge.judge_url is not None:
         return
-    from loadgen.sessions.scoring.choice import choose
-
     chosen = choose(tasks.task, scoring_of(tasks))
     if asking := [scorer.task for scorer in chosen if scorer.scorer.ask is not None]:
         observer.progress(
@@ -74,13 +72,9 @@ def warn_of_no_judge(tasks: TaskSettings, observer: Observer) -> None:
 
 def score(tasks: TaskSettings, cluster: ClusterSettings, folder: Path, observer: Observer = SILENT) -> None:
     """Score the answers of a session, into the session's log, where measured."""
-    from loadgen.sessions.scoring.scoring_pass import score_run
-
     try:
         scoring = score_run(folder, scoring_of(tasks, cluster), observer)
     except BaseException:
-        from loadgen.sessions.arguments import program
-
         observer.note(
             f"The answers are in {folder}, not all of them scored; to continue: {program()} resume {folder}",
             apart=True,
@@ -93,8 +87,6 @@ def running_scorers(tasks: TaskSettings) -> Sequence[Scorer]:
     """The scorers of a session that run model-written code."""
     if not tasks.task:
         return ()
-    from loadgen.sessions.scoring.choice import choose
-
     return [entry.scorer for entry in choose(tasks.task, scoring_of(tasks)) if entry.scorer.runs_code]
 
 
@@ -109,6 +101,4 @@ def _judge_facts(judge: JudgeEndpoint | None) -> Mapping[str, Any] | None:
     """The log's facts on a judge."""
     if judge is None:
         return None
-    from loadgen.sessions.scoring.judge import judge_endpoint
-
     return {"url": judge_endpoint(judge).url, **judge.facts()}

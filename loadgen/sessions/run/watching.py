@@ -7,6 +7,14 @@ from contextlib import suppress
 from stat import S_ISREG
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from loadgen.sessions.files.run_folder import folder_of
+from loadgen.sessions.files.series_file import is_series
+from loadgen.sessions.run.report_of_log import make_report
+from recorder.errors import NotALogError
+from recorder.lock import is_held
+from recorder.store import LOG_NAME, log_path, verify
+from reporter.log.storage_place import archive_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
@@ -24,16 +32,11 @@ _LOOK_S: Final = 0.1
 
 def reports_while_it_runs(run: Path, interval_s: float) -> Iterator[Report]:
     """The report so far, repeatedly; the caller's display time counts as reading time."""
-    from loadgen.sessions.run.report_of_log import make_report
-
     return readings_while_it_runs(run, interval_s, lambda: make_report(run, None))
 
 
 def readings_while_it_runs(run: Path, interval_s: float, read: Callable[[], Reading]) -> Iterator[Reading]:
     """Repeated readings of a run by a function, as for `reports_while_it_runs`."""
-    from loadgen.sessions.files.run_folder import folder_of
-    from recorder.lock import is_held
-
     folder = folder_of(run).resolve()
     while is_held(folder):
         started_s = time.monotonic()
@@ -46,11 +49,6 @@ def readings_while_it_runs(run: Path, interval_s: float, read: Callable[[], Read
 
 def await_log(run: Path, wait_s: float) -> None:
     """Return when a log exists, or a series of logs; at once for an archive."""
-    from loadgen.sessions.files.series_file import is_series
-    from recorder.errors import NotALogError
-    from recorder.store import log_path, verify
-    from reporter.log.storage_place import archive_of
-
     give_up_s = time.monotonic() + wait_s
     while not is_series(run) and (log_path(run).exists() or archive_of(run) is None):
         log = log_path(run)
@@ -67,9 +65,6 @@ def await_log(run: Path, wait_s: float) -> None:
 
 def _may_become_one(log: Path) -> bool:
     """Whether there is no file yet, or one that a process may be making a log of, which holds the folder."""
-    from recorder.lock import is_held
-    from recorder.store import LOG_NAME
-
     with suppress(FileNotFoundError):
         status = log.stat()
         if not S_ISREG(status.st_mode):

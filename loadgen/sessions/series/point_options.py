@@ -10,6 +10,8 @@ from loadgen.sessions.errors import UsageError, exit_code
 from loadgen.sessions.files.series_file import SeriesPoint
 from loadgen.sessions.gating.reference import placed
 from loadgen.sessions.run.benchmark_questions import placed_task
+from loadgen.sessions.run.preparation import Prepared, prepare
+from loadgen.sessions.run.protocol_options import headers_of
 from loadgen.sessions.settings.concerns import fields_of, flat_values
 from loadgen.sessions.settings.perf import PerfSettings
 from loadgen.sessions.settings.stored_options import settings_from_stored, stored_options
@@ -17,7 +19,6 @@ from loadgen.sessions.settings.stored_options import settings_from_stored, store
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from loadgen.sessions.run.preparation import Prepared
     from loadgen.sessions.settings.endpoint_options import EndpointSettings
 
 
@@ -95,8 +96,6 @@ def check(points: Iterable[SeriesPoint], secrets: Callable[[SeriesPoint], Secret
 
 def prepared(point: SeriesPoint, secrets: Secrets) -> Prepared:
     """A point, ready to start."""
-    from loadgen.sessions.run.preparation import prepare
-
     return prepare(settings_of(point, secrets))
 
 
@@ -116,8 +115,6 @@ def _require_headers(point: SeriesPoint, endpoint: EndpointSettings) -> None:
 
 def _headers(endpoint: EndpointSettings) -> tuple[str, ...]:
     """The names of the headers that requests carry."""
-    from loadgen.sessions.run.protocol_options import headers_of
-
     return tuple(sorted(name.lower() for name in headers_of(endpoint)))
 
 

@@ -5,6 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from reporter.cache_hits import ALIKE_PCT, REMEDY, cached_pct
+from reporter.findings.acceptance import IN_WORDS
+from reporter.render.score_tables import titled, value_in_words
+from reporter.run_row import figures
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
@@ -47,8 +52,6 @@ def scores_of(report: Report) -> list[HeadlineScore]:
 
 def scores_in_words(report: Report) -> str:
     """The headline scores of a run in one cell: `75.00 %`, or with names if several."""
-    from reporter.render.score_tables import value_in_words
-
     scores = scores_of(report)
     named = {score.name: value_in_words(score.value, score.unit) for score in scores}
     return ", ".join(
@@ -57,8 +60,6 @@ def scores_in_words(report: Report) -> str:
 
 
 def _score(of: TaskScore) -> HeadlineScore:
-    from reporter.render.score_tables import titled
-
     figure, headline = next(iter(of.headlines.items()))
     interval = headline.interval
     return HeadlineScore(
@@ -81,8 +82,6 @@ _RESULTS: Final = {"PASS": "pass", "FAIL": "missed", "INVALID": "invalid", "INCO
 
 def rows(outcomes: Sequence[PointOutcome], folder: Path) -> list[dict[str, Any]]:
     """One row per point, in plain types."""
-    from reporter.run_row import figures
-
     return [
         {
             "name": outcome.point.name,
@@ -154,8 +153,6 @@ def warning_notes(outcomes: Sequence[PointOutcome]) -> Iterator[str]:
 
 def _cache_note(outcomes: Sequence[PointOutcome]) -> Iterator[str]:
     """A note on points whose prompts were in the prefix cache to different shares."""
-    from reporter.cache_hits import ALIKE_PCT, REMEDY, cached_pct
-
     shares = {}
     for outcome in outcomes:
         tokens, side = outcome.report.tokens, outcome.report.server_side
@@ -174,8 +171,6 @@ def _cache_note(outcomes: Sequence[PointOutcome]) -> Iterator[str]:
 
 def accepted_note(outcome: PointOutcome) -> Iterator[str]:
     """A note on an invalid run that is accepted, with the reasons; nothing for any other run."""
-    from reporter.findings.acceptance import IN_WORDS
-
     validity = outcome.report.validity
     if validity.accepted:
         yield f"{outcome.folder.name}: INVALID, {IN_WORDS}: {'; '.join(validity.reasons)}"

@@ -14,10 +14,15 @@ from loadgen.sessions.files import series_file as files
 from loadgen.sessions.files.run_folder import is_claimed
 from loadgen.sessions.interrupt import require_no_stop
 from loadgen.sessions.observer import SILENT, Observer
+from loadgen.sessions.run.resumption import is_to_be_scored
+from loadgen.sessions.run.scoring_at_end import score
 from loadgen.sessions.series.outcomes_so_far import exit_code_of, outcome_of, stored_report
 from loadgen.sessions.series.point_options import Secrets, settings_of
 from loadgen.sessions.series.run_rows import rows
 from loadgen.sessions.series_outcome import UNFINISHED, PointOutcome, SeriesResult
+from recorder.errors import BeingWrittenError, LogError
+from recorder.lock import Hold
+from reporter.log.so_far import so_far
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -156,11 +161,6 @@ def _score_rest(
     place, point = files.folder_of(folder, series, number), series.points[number]
     if not point.options.get("task") or not place.exists():
         return
-    from loadgen.sessions.run.resumption import is_to_be_scored
-    from loadgen.sessions.run.scoring_at_end import score
-    from recorder.errors import LogError
-    from reporter.log.so_far import so_far
-
     with suppress(LogError):
         run = so_far(place)
         if run.ended == "completed" and is_to_be_scored(run):
@@ -178,9 +178,6 @@ def _set_aside(place: Path) -> None:
 @contextmanager
 def _held(folder: Path) -> Iterator[None]:
     """Keep other processes from running the series."""
-    from recorder.errors import BeingWrittenError
-    from recorder.lock import Hold
-
     try:
         hold = Hold(folder)
     except BeingWrittenError as error:

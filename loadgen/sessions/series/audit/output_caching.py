@@ -18,8 +18,10 @@ from loadgen.sessions.errors import SetupError, UsageError
 from loadgen.sessions.files import series_file as files
 from loadgen.sessions.files.run_folder import write_whole
 from loadgen.sessions.observer import SILENT, Observer
+from loadgen.sessions.run.preparation import prepare
 from loadgen.sessions.series.point_options import point_of
 from loadgen.sessions.settings.perf import PerfSettings, perf_settings
+from reporter.number_text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -55,9 +57,6 @@ def threshold_of(settings: AuditSettings, perf: Mapping[str, Any]) -> float:
 
 def _reference(audit_settings: AuditSettings, perf: Mapping[str, Any]) -> PerfSettings:
     """The phase of distinct samples: none is sent twice, in the warm-up or after it."""
-    from loadgen.sessions.run.preparation import prepare
-    from reporter.number_text import counted
-
     settings = perf_settings(**{**perf, "requests": audit_settings.requests})
     prepared = prepare(settings)
     if prepared.plan.warmup_s is not None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.errors import SetupError, UsageError
 from loadgen.sessions.extra_packages import importing
+from loadgen.sessions.settings.export import ExportSettings
 from workloads.registry import service
 
 if TYPE_CHECKING:
@@ -101,8 +102,6 @@ def trackers_of(run: RunTable, folder: Path) -> list[dict[str, Any]]:
 
 def publish_run(run: Path, trackers: Sequence[Mapping[str, Any]], observer: Observer) -> None:
     """Publish a run to each tracker; one that refuses it does not stop the suite."""
-    from loadgen.sessions.settings.export import ExportSettings
-
     for tracker in trackers:
         credentials = tracker.get("credentials")
         file = None if credentials is None else Path(str(credentials))

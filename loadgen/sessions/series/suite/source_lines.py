@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from loadgen.sessions.errors import UsageError
 from workloads.documents import parse_toml
 from workloads.errors import MalformedError
+from workloads.yaml_values import NotYAMLError, parse_with_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -128,8 +129,6 @@ def _lines(text: str) -> Iterator[tuple[Place, int]]:
 
 
 def _yaml(path: Path, text: str) -> tuple[dict[str, Any], dict[Place, int]]:
-    from workloads.yaml_values import NotYAMLError, parse_with_lines
-
     try:
         tables, lines = parse_with_lines(text)
     except NotYAMLError as error:
