@@ -121,7 +121,6 @@ def listing(
 def _list_trace(
     name: str | None, agentic: str | None, form: str | None, history: str | None, *, json: bool
 ) -> None:
-    """Print the summary of a trace."""
     from loadgen.sessions.errors import UsageError
     from workloads.registry import service
 
@@ -147,7 +146,6 @@ def _list_plugins(*, json: bool) -> None:
 
 
 def _list_tasks(name: str | None, data: Path | None, *, json: bool) -> None:
-    """Print every benchmark, or the details of one."""
     from loadgen.sessions.errors import printable
     from loadgen.sessions.task_listing import details, facts, table, usable
     from workloads.catalog import problems, workload

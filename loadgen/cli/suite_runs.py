@@ -63,7 +63,6 @@ def _words(options: Mapping[str, Any], common: Mapping[str, Any]) -> str:
 
 
 def _word(value: Any) -> str:
-    """A value in the notation of `--set`."""
     if isinstance(value, list):
         return " ".join(map(str, value))
     return str(value).lower() if isinstance(value, bool) else str(value)

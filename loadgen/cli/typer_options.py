@@ -106,7 +106,6 @@ def _parameters(settings: type[Any]) -> list[inspect.Parameter]:
 
 
 def _parameter(field: SettingField) -> inspect.Parameter:
-    """One parameter of a function that typer makes a command of."""
     declared, default, shown = field.declared, field.default, field.declared.show_default
     if isinstance(default, int | float) and not isinstance(default, bool):
         spelled = shown if isinstance(shown, str) else declared.spell(default) if declared.spell else ""
@@ -122,7 +121,6 @@ def _parameter(field: SettingField) -> inspect.Parameter:
 
 
 def _of_typer(declaration: Option, *, show_default: bool | str) -> Any:
-    """The typer declaration of an option or argument."""
     shared: dict[str, Any] = {
         "help": declaration.help or None,
         "metavar": declaration.metavar,

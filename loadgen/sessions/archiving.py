@@ -47,7 +47,6 @@ def archive_run(run: Path, to: str | None, observer: Observer = SILENT) -> dict[
 
 
 def _nodes(run: Path) -> set[str]:
-    """The nodes that a run had."""
     files = ShardFiles.named_by([head(run).environment], log_path(run))
     return set() if files is None else set(files.nodes)
 

@@ -133,7 +133,6 @@ def exceeds(calibration: Calibration, plan: Plan) -> str | None:
 
 
 def _why(limit: CapacityLimit) -> str:
-    """The limit in words."""
     if limit.by is LimitedBy.CLIENT:
         return "the client's limit"
     return "the mock endpoint's limit" if limit.by is LimitedBy.MOCK else "more was not tried"

@@ -44,7 +44,6 @@ def tool_set_lines(server: str | None) -> Iterator[str]:
 
 
 async def _listed(client: Any) -> tuple[str, list[dict[str, Any]]]:
-    """The name of a server, and the tools of all pages."""
     tools, cursor = [], None
     async with client:
         for _ in range(_MOST_PAGES):

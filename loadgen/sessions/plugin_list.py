@@ -55,7 +55,6 @@ def _wrapped(text: str, first: str, then: str) -> list[str]:
 
 
 def _of_packages() -> Iterator[Plugin]:
-    """The plug-ins of other packages."""
     by_package: dict[str, list[Entry]] = {}
     for kind in KINDS:
         for entry in added_by_packages(kind).values():

@@ -189,7 +189,6 @@ def _of_log(name: str, run: Path, kind: str | None) -> Listed:
 
 
 def _load(load: Mapping[str, Any]) -> str:
-    """A load in a word or two."""
     kind = str(load.get("kind") or "")
     if load.get("concurrency") is not None:
         return f"{kind} {load['concurrency']}"

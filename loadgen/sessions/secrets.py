@@ -93,7 +93,6 @@ def redacted(text: str) -> str:
 
 
 def _without_option(word: str) -> str:
-    """The value of a word that is an option and its value in one."""
     option, joined, value = word.partition("=")
     return value if joined and option in OPTIONS else word
 

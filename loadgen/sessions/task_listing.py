@@ -117,7 +117,6 @@ def _short(need: Need) -> str:
 
 
 def _part(label: str, texts: Sequence[str]) -> Iterator[str]:
-    """A label and its texts, each wrapped."""
     for number, text in enumerate(texts):
         first = f"  {label if number == 0 else '':<{_LABEL}}"
         yield from _wrapped(text, first, " " * (_LABEL + 4))
@@ -158,7 +157,6 @@ def _runtime(workload: Workload) -> str:
 
 
 def _as_sentence(need: Need) -> str:
-    """A need as a sentence, with whether it is met."""
     mark = {True: "ok", False: "missing", None: "per run"}[need.met]
     return f"{mark}: {need.about}"
 

@@ -214,6 +214,5 @@ def _share(progress: SessionProgress, plan: Plan, elapsed_s: float) -> float:
 
 
 def _most_common(progress: SessionProgress) -> str:
-    """The most frequent failure, if there is one."""
     worst = progress.errors.most_common(1)
     return f" ({worst[0][0]})" if worst else ""

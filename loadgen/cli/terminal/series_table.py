@@ -126,7 +126,6 @@ _FIGURES: Final[tuple[tuple[str, int, Callable[[Figures], str]], ...]] = (
 def _score_lines(
     outcomes: Sequence[PointOutcome], axes: Sequence[str], *, width: int
 ) -> list[RenderableType]:
-    """A table of all scores, a row each; nothing where no run has any."""
     scored = [(outcome, score) for outcome in outcomes for score in scores_of(outcome.report)]
     if not scored:
         return []

@@ -134,7 +134,6 @@ def _take(work: Work, load: int, seconds: float, settings: Mapping[str, Any]) ->
 
 
 def _pace(work: Work) -> Mapping[str, Any]:
-    """The options of the mock endpoint."""
     return {
         "models": (_MODEL,),
         "ttft": f"{work.ttft_ms}ms",

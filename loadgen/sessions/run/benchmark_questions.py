@@ -89,7 +89,6 @@ def question_events(dataset: Dataset, logged: Container[int], at_ns: int) -> Ite
 
 
 def _numbered(tasks: Sequence[Any]) -> Iterator[tuple[str, int]]:
-    """Each question by number, with the question's task."""
     for task in tasks:
         for index in range(task["first"], task["first"] + task["count"]):
             yield task["task"], index

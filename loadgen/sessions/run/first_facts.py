@@ -66,7 +66,6 @@ def dataset_findings(dataset: Dataset, at_ns: int) -> Iterator[Event]:
 
 
 def _read_as(name: str, trace: Mapping[str, Any], at_ns: int) -> Event:
-    """The form that a trace was taken for."""
     from workloads.traces.form import DATES, FORMATS, UNIT_NAMES
 
     unit = trace["unit"]
@@ -83,7 +82,6 @@ def _read_as(name: str, trace: Mapping[str, Any], at_ns: int) -> Event:
 
 
 def _left_out(dataset: Dataset, reason: str, rows: Mapping[str, Any], at_ns: int) -> Event:
-    """The rows of a file that were not asked for one reason."""
     count, first = rows["rows"], rows["first"]
     of_trace = dataset.offsets_ns is not None
     return _finding(

@@ -178,7 +178,6 @@ def _trace_speed(speed: float | None) -> float:
 
 
 def _think(text: str | None) -> str | None:
-    """The text of a valid distribution of times."""
     if text is None:
         return None
     from workloads.distribution_notation import duration

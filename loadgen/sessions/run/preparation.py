@@ -244,7 +244,6 @@ def with_model(settings: PerfSettings, target: Endpoint) -> PerfSettings:
 
 
 def _generation(settings: PerfSettings, dataset: Dataset) -> Generation:
-    """The generation settings of each request."""
     temperature = settings.generation.temperature
     if temperature is None and dataset.tasks:
         from loadgen.sessions.run.benchmark_questions import temperature_of

@@ -61,7 +61,6 @@ def count_of(settings: LoadSettings, only: int | None, load: Load, duration_s: f
 
 
 def _only(dataset: Dataset, number: int) -> Dataset:
-    """The dataset reduced to one question."""
     from reporter.number_text import counted
 
     asked = dataset.samples
@@ -80,7 +79,6 @@ def _expected(load: Load, duration_s: float) -> int:
 
 
 def _read(prompts: PromptSettings, source: str) -> Dataset:
-    """Read a file, or a dataset of Hugging Face."""
     from workloads.columns import Columns
     from workloads.hugging_face import PREFIX, load_hub
     from workloads.prompts import load_prompts

@@ -88,7 +88,6 @@ def _logged_sandbox(options: Mapping[str, Any]) -> str:
 
 
 def _cluster_options(settings: ResumeSettings, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The cluster options, if changed."""
     chosen = {"ray": settings.ray, "nodes": settings.nodes}
     options_now = {name: value for name, value in chosen.items() if value is not None}
     if options_now and options.get("ray") is None:
@@ -204,7 +203,6 @@ def _source(options: Mapping[str, Any]) -> str:
 
 
 def _require_the_same(prepared: Prepared, run: RunSoFar) -> None:
-    """Make sure that the rest is sent as the beginning was."""
     had, has = (
         {name.lower(): name for name in names}
         for names in (run.settings["headers"], prepared.targets[0].headers)
@@ -251,7 +249,6 @@ _MAY_DIFFER: Final = frozenset(
 
 
 def _rest(prepared: Prepared, run: RunSoFar) -> Prepared:
-    """The session with only the requests without a result."""
     plan, dataset = prepared.plan, prepared.dataset
     assert plan.count is not None  # noqa: S101 (the log has been looked at)
     if plan.count > MOST_LEFT:

@@ -91,14 +91,12 @@ def running_scorers(tasks: TaskSettings) -> Sequence[Scorer]:
 
 
 def _references(dataset: Dataset) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The references of answers, each with the task."""
     for task in dataset.tasks:
         for question in dataset.questions[task["first"] : task["first"] + task["count"]]:
             yield task["task"], question.reference
 
 
 def _judge_facts(judge: JudgeEndpoint | None) -> Mapping[str, Any] | None:
-    """The log's facts on a judge."""
     if judge is None:
         return None
     return {"url": judge_endpoint(judge).url, **judge.facts()}

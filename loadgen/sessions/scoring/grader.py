@@ -261,13 +261,11 @@ class ProcessGrader:
 
 
 def _give(came: list[Result], give: Callable[[list[Result]], None]) -> None:
-    """Pass on the results."""
     if came:
         give(came.copy())
         came.clear()
 
 
 def _result(grading: Grading, status: bytes, payload: bytes) -> Result:
-    """Parse the result of a grading."""
     value = number(members(orjson.loads(payload)).get("value"))
     return Result(grading.stored.sample_uuid, Status(status.decode()), payload.decode(), value)

@@ -58,7 +58,6 @@ def grade(scorer: Scorer, stored: Stored, model: str | None, sampling: str | Non
 
 
 def _with_judge(score: Score, stored: Stored) -> Score:
-    """The score, with the reason where a call to the judge failed."""
     if score.status is not Status.JUDGE_PENDING or stored.judge_failure is None:
         return score
     return replace(score, reason=f"the judge failed: {stored.judge_failure}")

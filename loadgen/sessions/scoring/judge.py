@@ -141,7 +141,6 @@ def calls(
 
 
 def _open(chosen_scorer: Chosen, stored: Stored, judge: JudgeEndpoint) -> Sequence[Inquiry]:
-    """The open inquiries of a scorer about an answer."""
     scorer = chosen_scorer.scorer
     if stored.task != chosen_scorer.task or scorer.ask is None:
         return ()

@@ -138,7 +138,6 @@ def require_scorable(run: Path) -> None:
 
 
 def _scorable(log: OpenLog, folder: Path, options: ScoringChoices) -> tuple[Scorable, Sequence[Chosen]]:
-    """The answers to score, and the scorers."""
     there = scorable(log)
     if not there.tasks:
         raise UsageError(
@@ -199,7 +198,6 @@ def _stored_options(options: ScoringChoices, chosen: Sequence[Chosen]) -> dict[s
 
 
 def _scored(log: OpenLog, folder: Path, plan: _PassPlan, site: Site, observer: Observer) -> Scoring:
-    """Run the pass."""
     graded: Counter[str] = Counter()
     with EventRecorder(
         path=log_path(folder),
@@ -228,7 +226,6 @@ def _grade(
     graded: Counter[str],
     observer: Observer,
 ) -> None:
-    """Grade the remaining answers, and write the results."""
     left = plan.total - plan.graded_before
     with (
         texts_of(folder) as read,

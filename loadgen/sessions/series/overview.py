@@ -54,7 +54,6 @@ def overview(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> 
 
 
 def _of_kind(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> Mapping[str, Any]:
-    """The further results of a sweep, a search or an optimization."""
     if series.kind == SeriesKind.SWEEP:
         return {"conclusions": conclusions(outcomes), "plots": plots_of(outcomes)}
     if series.kind == SeriesKind.SEARCH:

@@ -114,7 +114,6 @@ def _require_headers(point: SeriesPoint, endpoint: EndpointSettings) -> None:
 
 
 def _headers(endpoint: EndpointSettings) -> tuple[str, ...]:
-    """The names of the headers that requests carry."""
     return tuple(sorted(name.lower() for name in headers_of(endpoint)))
 
 

@@ -133,7 +133,6 @@ def _run(
     secrets: Callable[[SeriesPoint], Secrets],
     observer: Observer,
 ) -> PointOutcome:
-    """Run a point."""
     from loadgen.sessions.run_session import run
 
     place, point = files.folder_of(folder, series, number), series.points[number]

@@ -80,7 +80,6 @@ def _evaluated(
 
 
 def _places(folder: Path) -> dict[str, Path]:
-    """The logs of a series, by the names of its points."""
     series = files.read(folder)
     return {
         point.name: files.folder_of(folder, series, number) / LOG_NAME

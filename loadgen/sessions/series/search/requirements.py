@@ -131,7 +131,6 @@ def _demands(rules: Ruleset) -> list[Target]:
 
 
 def _names(target: Target) -> set[str]:
-    """The names that skip a target."""
     return {target.id, "validity" if target.id == _MOST_ERRORS else group_of(target)}
 
 

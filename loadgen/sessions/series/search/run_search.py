@@ -79,7 +79,6 @@ def search_outcome(folder: Path, series: Series, outcomes: Sequence[PointOutcome
 
 
 def _trials(series: Series, settings: PerfSettings) -> tuple[str, SearchRange, Trials]:
-    """The axis, the range and the trials of a search."""
     asked = series.definition
     axis = asked["axis"]
     bounds = SearchRange(asked["low"], asked["high"], asked["within"], whole=axis == "concurrency")

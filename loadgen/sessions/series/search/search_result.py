@@ -113,7 +113,6 @@ class SearchOutcome:
         }[self.stopped]
 
     def _so_far(self) -> str:
-        """The state of a search that has not ended."""
         so_far, unit = trial_bounds([trial.tried for trial in self.evaluated]), _UNITS[self.axis]
         if so_far.met is None and so_far.missed is None:
             return "no thorough trial passed or failed"

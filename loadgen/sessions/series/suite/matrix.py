@@ -151,7 +151,6 @@ def _name(axes: Mapping[str, Any]) -> str:
 def _settings(
     source: SuiteSource, axes: Mapping[str, Any], whole: Merged, require: Sequence[str]
 ) -> PerfSettings:
-    """The settings of one run."""
     if "url" not in whole.values:
         raise UsageError(
             f"{source.path}: {_name(axes)}: there is no url: give one in [[models]] or [defaults], "

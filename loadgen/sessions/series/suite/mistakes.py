@@ -151,7 +151,6 @@ def _home(key: str) -> str:
 
 
 def _valid_keys(place: Place) -> list[str]:
-    """The valid keys of a place."""
     if len(place) == 1:
         return list(Suite.model_fields)
     nested = place[:2] == ("backend", "external")

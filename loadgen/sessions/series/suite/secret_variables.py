@@ -87,7 +87,6 @@ def require_resumable(folder: Path, series: Series, settings: ResumeSettings) ->
 
 
 def _require_whole(folder: Path, definition: Mapping[str, Any], points: set[str]) -> None:
-    """Make sure that the definition of a suite is complete."""
     secrets = definition.get("secrets")
     whole = isinstance(secrets, dict) and secrets.keys() >= points and "stop_on_failure" in definition
     if not whole:

@@ -179,7 +179,6 @@ def conclusions(outcomes: Sequence[PointOutcome]) -> list[str]:
 
 
 def _front_and_knee(plane: Plane) -> list[str]:
-    """The front and its knee, in a sentence each."""
     line, what = front(plane.spots), _CALLED[plane.name]
     if not line:
         return [f"Throughput against {what}: no valid run has both a throughput and a {plane.latency}."]
