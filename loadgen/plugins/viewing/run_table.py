@@ -11,14 +11,6 @@ from reporter.render.console_page import clean
 
 
 @dataclass(frozen=True, slots=True)
-class ViewColumn:
-    """A heading."""
-
-    title: str
-    is_figure: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class ViewCell:
     """A cell."""
 
@@ -39,21 +31,22 @@ class ViewRow:
     cells: tuple[ViewCell, ...]
 
 
-COLUMNS: Final = (
-    ViewColumn("started (UTC)"),
-    ViewColumn("run"),
-    ViewColumn("model"),
-    ViewColumn("kind"),
-    ViewColumn("load"),
-    ViewColumn("requests", is_figure=True),
-    ViewColumn("requests/s", is_figure=True),
-    ViewColumn("tokens/s", is_figure=True),
-    ViewColumn("TTFT p50, ms", is_figure=True),
-    ViewColumn("TTFT p99, ms", is_figure=True),
-    ViewColumn("failed", is_figure=True),
-    ViewColumn("score", is_figure=True),
-    ViewColumn("state"),
-)
+COLUMNS: Final = {
+    "started (UTC)": False,
+    "run": False,
+    "model": False,
+    "kind": False,
+    "load": False,
+    "requests": True,
+    "requests/s": True,
+    "tokens/s": True,
+    "TTFT p50, ms": True,
+    "TTFT p99, ms": True,
+    "failed": True,
+    "score": True,
+    "state": False,
+}
+"""The headings, and whether their cells are figures."""
 _TONES: Final = {
     "valid": "good",
     "PASS": "good",

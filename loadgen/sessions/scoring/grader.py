@@ -125,19 +125,6 @@ class Result(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class GraderLimits:
-    """The limits of a grader.
-
-    Attributes:
-        seconds: For one answer; see `CODE_TIMES` and `Scorer.seconds`.
-        memory: Bytes, of a process.
-    """
-
-    seconds: float
-    memory: int
-
-
-@dataclass(frozen=True, slots=True)
 class GraderConfig:
     """How graders of a pass grade.
 
@@ -146,7 +133,8 @@ class GraderConfig:
         pass_number: Of the pass, for the results.
         judge: The model whose replies count, and how it is sampled (`JudgeAnswer.sampling`); None for the
             latest.
-        limits: The limits of a grader.
+        seconds: For one answer; see `CODE_TIMES` and `Scorer.seconds`.
+        memory: Bytes, of a process.
         without: Variables of the environment that the processes do not inherit.
         sandbox: Where programs of the model run.
     """
@@ -154,7 +142,8 @@ class GraderConfig:
     scorers: Sequence[tuple[str, Scorer]]
     pass_number: int
     judge: tuple[str | None, str | None]
-    limits: GraderLimits
+    seconds: float
+    memory: int
     without: frozenset[str] = frozenset()
     sandbox: SandboxSpec | None = None
 
@@ -164,7 +153,7 @@ class GraderConfig:
             "scorers": [(task, scorer.name) for task, scorer in self.scorers],
             "pass": self.pass_number,
             "judge": self.judge,
-            "memory": self.limits.memory,
+            "memory": self.memory,
             "sandbox": self.sandbox,
         }
 
@@ -234,7 +223,7 @@ class ProcessGrader:
 
     def _seconds(self, grading: Grading) -> float:
         _, scorer = self._config.scorers[grading.scorer]
-        seconds = self._config.limits.seconds
+        seconds = self._config.seconds
         if scorer.seconds is not None:
             return max(scorer.seconds, seconds)
         return seconds * (CODE_TIMES if scorer.runs_code else 1)

@@ -9,7 +9,7 @@ from loadgen.driver.client.redaction import VARIABLES
 from loadgen.driver.workers.launcher import usable_cpus
 from loadgen.sessions.environment import package_version
 from loadgen.sessions.errors import SetupError
-from loadgen.sessions.scoring.grader import GraderConfig, GraderLimits, ProcessGrader
+from loadgen.sessions.scoring.grader import GraderConfig, ProcessGrader
 from loadgen.sessions.scoring.scorer_requirements import require_all
 
 if TYPE_CHECKING:
@@ -77,7 +77,8 @@ class Here:
             scorers=[(chosen_scorer.task, chosen_scorer.scorer) for chosen_scorer in chosen],
             pass_number=pass_number,
             judge=(options.model, options.sampling),
-            limits=GraderLimits(options.grader_timeout_s, options.grader_memory),
+            seconds=options.grader_timeout_s,
+            memory=options.grader_memory,
             without=_secrets(chosen),
             sandbox=options.sandbox,
         )
