@@ -6,7 +6,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 import typer
 
@@ -19,11 +19,7 @@ from loadgen.sessions.files.run_folder import give_back
 from loadgen.sessions.secrets import redacted
 from rulesets.exit_codes import ExitCode
 from workloads.errors import PluginError
-from workloads.registry import at
-
-if TYPE_CHECKING:
-    from workloads.registry import Entry
-
+from workloads.registry import Entry, at
 
 _RUNNING = "Measure"
 _READING = "Read a run"

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from loadgen.sessions.errors import UsageError
 from workloads.errors import did_you_mean
-from workloads.registry import at
+from workloads.registry import Entry, at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from workloads.registry import Entry
 
 Subject = Literal["report", "verdict", "comparison", "series", "series_comparison"]
 """What is rendered: a `Report`, a sequence of `NamedVerdict`, a `Comparison`, a `SeriesOverview`, or a

@@ -13,9 +13,9 @@ from loadgen.sessions.files.series_file import SeriesKind, is_series, read
 from loadgen.sessions.series.outcomes_so_far import outcomes_so_far
 from loadgen.sessions.series.sweep.sweep_files import plots_of as plots_of_sweep
 from loadgen.sessions.settings.compare import CompareSettings
-from reporter.log.database import open_log
+from reporter.log.database import OpenLog, open_log
 from reporter.plots.make import DIFFERENCES, OF_SWEEPS, PLOTS, SETS, described, make_plot, overlaid
-from reporter.plots.marks import marks_of
+from reporter.plots.marks import PlotMarks, marks_of
 from reporter.plots.pareto import points_of_sweeps
 from reporter.plots.plot_value import NoPlot, Plot
 from reporter.references import has_log
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reporter.compare.comparison import Comparison
-    from reporter.log.database import OpenLog
-    from reporter.plots.marks import PlotMarks
 
 MOST_RUNS: Final = 6
 """More curves could not be distinguished."""

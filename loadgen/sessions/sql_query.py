@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.files.series_file import is_series, runs_in
 from reporter import MetricsReporter
-from reporter.log.query import query, query_series
+from reporter.log.query import QueryResult, query, query_series
 from reporter.log.storage_place import has_log, is_remote
 from reporter.render.console_page import clean as cleaned
 from reporter.render.csv_text import no_formula
@@ -25,7 +25,6 @@ from reporter.render.json import printable
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reporter.log.query import QueryResult
     from reporter.report import Finding
 
 _PATTERN = frozenset("*?[")

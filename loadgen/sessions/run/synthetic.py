@@ -11,6 +11,7 @@ from workloads.errors import WorkloadError
 from workloads.lengths import lengths
 from workloads.synthetic.to_length import (
     DEFAULT_LENGTHS,
+    Corpus,
     Wanted,
     prompts_to_length,
     read_corpus,
@@ -20,7 +21,6 @@ from workloads.synthetic.to_length import (
 if TYPE_CHECKING:
     from loadgen.sessions.settings.prompt_options import PromptSettings
     from workloads.dataset import Dataset
-    from workloads.synthetic.to_length import Corpus
 
 MOST_TURNS: Final = 1_000
 """Of a conversation."""

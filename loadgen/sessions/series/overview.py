@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.sessions.files.series_file import SeriesKind
+from loadgen.sessions.files.series_file import Series, SeriesKind
 from loadgen.sessions.formats import render
 from loadgen.sessions.series.run_rows import notes_of, result, rows
 from loadgen.sessions.series.search.run_search import search_outcome
 from loadgen.sessions.series.sweep.sweep_files import conclusions, plots_of
-from loadgen.sessions.series_outcome import most_severe
+from loadgen.sessions.series_outcome import PointOutcome, most_severe
 from reporter.render.series_overview import SeriesOverview, heading_lines
 from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
-
-    from loadgen.sessions.files.series_file import Series
-    from loadgen.sessions.series_outcome import PointOutcome
 
 
 _STATUS: Final[Mapping[int, str]] = {

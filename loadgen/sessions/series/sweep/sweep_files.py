@@ -9,7 +9,8 @@ from loadgen.sessions.files import series_file as files
 from loadgen.sessions.files.run_folder import write_whole
 from loadgen.sessions.series.run_rows import result, rows
 from reporter.pareto_front import clear_front, front, knee, undecided
-from reporter.plots.pareto import INTERACTIVITY, TTFT, planes
+from reporter.plots.pareto import INTERACTIVITY, TTFT, Plane, pareto_plot, planes, slo_region
+from reporter.render.plot_picture import picture
 from reporter.render.series_overview import series_as_csv
 from reporter.run_row import figures
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from loadgen.sessions.series_outcome import PointOutcome
-    from reporter.plots.pareto import Plane
     from reporter.plots.plot_value import NoPlot, Plot
 
 _LOADS: Final = {"rate": " requests/s", "concurrency": ""}
@@ -107,15 +107,11 @@ def write_sweep(folder: Path, outcomes: Sequence[PointOutcome], *, plot: bool) -
     files.write_json(folder / SWEEP, content)
     write_whole(folder / CSV, series_as_csv(content["points"]).encode())
     if plot:
-        from reporter.render.plot_picture import picture
-
         write_whole(folder / PLOT, picture(plots_of(outcomes), "svg"))
 
 
 def plots_of(outcomes: Sequence[PointOutcome]) -> tuple[Plot | NoPlot, ...]:
     """Throughput against interactivity and against TTFT, with the runs that met their targets, and where."""
-    from reporter.plots.pareto import pareto_plot, slo_region
-
     reports = {outcome.point.name: outcome.report for outcome in outcomes}
     verdicts = {name: report.verdict for name, report in reports.items() if report.verdict is not None}
     passing = {name for name, verdict in verdicts.items() if verdict.status == "PASS"}
