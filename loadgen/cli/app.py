@@ -19,7 +19,7 @@ from loadgen.sessions.files.run_folder import give_back
 from loadgen.sessions.secrets import redacted
 from rulesets.exit_codes import ExitCode
 from workloads.errors import PluginError
-from workloads.registry import Entry, at
+from workloads.registry import Entry, at, entries, load
 
 _RUNNING = "Measure"
 _READING = "Read a run"
@@ -113,8 +113,6 @@ _GROUPS: Final[Mapping[str, str]] = {
 
 def commands() -> Mapping[str, _CommandEntry]:
     """Every command, those of plug-ins included."""
-    from workloads.registry import entries
-
     added = {name: _of_plugin(entry) for name, entry in entries("commands").items() if name not in _COMMANDS}
     return {**_COMMANDS, **added}
 
@@ -167,12 +165,7 @@ def _made(entry: _CommandEntry) -> Callable[..., None]:
 
 
 def _function(entry: _CommandEntry) -> Callable[..., None]:
-    if entry.entry is None:
-        value = at(entry.does)
-    else:
-        from workloads.registry import load
-
-        value = load(entry.entry)
+    value = at(entry.does) if entry.entry is None else load(entry.entry)
     function: Callable[..., None] = value
     return function
 

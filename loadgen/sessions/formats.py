@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from loadgen.sessions.errors import UsageError
 from workloads.errors import did_you_mean
-from workloads.registry import Entry, at
+from workloads.registry import Entry, added, at, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -139,8 +139,6 @@ def own_formats_of(subject: Subject) -> list[str]:
 
 
 def _added(subject: Subject) -> Mapping[str, Entry]:
-    from workloads.registry import added
-
     return added(_KINDS[subject]) if subject in _KINDS else {}
 
 
@@ -174,8 +172,6 @@ def _function(subject: Subject, name: str) -> Callable[..., str]:
         place = getattr(FORMATS[name], subject)
         value = at(place if ":" in place else f"{place}:render")
     else:
-        from workloads.registry import load
-
         value = load(_added(subject)[name])
     function: Callable[..., str] = value
     return function

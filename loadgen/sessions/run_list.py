@@ -10,7 +10,7 @@ import orjson
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.files.run_folder import REPORT
-from loadgen.sessions.files.series_file import SERIES
+from loadgen.sessions.files.series_file import SERIES, read
 from recorder.errors import LogError
 from recorder.lock import is_held
 from reporter.json_values import members, number, text, whole
@@ -96,8 +96,6 @@ def _series(folder: Path, depth: int) -> Iterator[Path]:
 
 def _listed_series(place: Path, top: Path, runs: Sequence[Listed]) -> Listed:
     """A series as a row: its start, model and requests are those of its runs."""
-    from loadgen.sessions.files.series_file import read
-
     name = str(place.relative_to(top))
     own = [run for run in runs if (top / run.folder).parent == place]
     try:

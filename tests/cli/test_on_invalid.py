@@ -14,8 +14,7 @@ from loadgen.sessions.run_list import listed
 from loadgen.sessions.run_session import outcome
 from loadgen.sessions.series.run_rows import result, rows
 from loadgen.sessions.series_outcome import PointOutcome
-from loadgen.sessions.settings.perf import perf_settings
-from loadgen.sessions.settings.stored_options import settings_from_stored, stored_options
+from loadgen.sessions.settings.perf import perf_settings, settings_from_stored, stored_options
 from reporter.log.settings import settings
 from reporter.render import annotations, junit, markdown
 from reporter.render.named_verdict import NamedVerdict

@@ -14,8 +14,8 @@ from loadgen.cli.score import score
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.accuracy import AccuracySettings
 from loadgen.sessions.settings.concerns import from_flat
+from loadgen.sessions.settings.perf import stored_options
 from loadgen.sessions.settings.score import ScoreSettings
-from loadgen.sessions.settings.stored_options import stored_options
 from reporter.errors import PriceError
 from tests.reporter.accuracy.conftest import Benchmark
 from tests.reporter.conftest import Run

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.run.first_facts import dataset_findings
+from loadgen.sessions.run.measurement import dataset_findings
 from loadgen.sessions.run.replay import replayed_requests
 from tests.remembered_logs import remembered_log
 from workloads.traces.replayed import questions

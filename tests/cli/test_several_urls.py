@@ -15,8 +15,7 @@ from loadgen.driver.client.codec import Generation
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.preparation import prepare
 from loadgen.sessions.run.questions import require_askable
-from loadgen.sessions.settings.perf import PerfSettings, perf_settings
-from loadgen.sessions.settings.stored_options import settings_from_stored
+from loadgen.sessions.settings.perf import PerfSettings, perf_settings, settings_from_stored
 from workloads.dataset import Dataset
 from workloads.sample import FollowUp, Sample
 

@@ -9,8 +9,7 @@ import pytest
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.preparation import prepare
-from loadgen.sessions.settings.perf import PerfSettings, perf_settings
-from loadgen.sessions.settings.stored_options import settings_from_stored, stored_options
+from loadgen.sessions.settings.perf import PerfSettings, perf_settings, settings_from_stored, stored_options
 from workloads.errors import ColumnError, WorkloadError
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ import pytest
 
 from loadgen.sessions.run.repeat import command_of
 from loadgen.sessions.settings.concerns import fields_of
-from loadgen.sessions.settings.perf import PerfSettings, perf_settings
-from loadgen.sessions.settings.stored_options import stored_options
+from loadgen.sessions.settings.perf import PerfSettings, perf_settings, stored_options
 from rulesets import of_expressions
 from rulesets.loading import load
 

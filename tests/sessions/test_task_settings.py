@@ -20,8 +20,7 @@ from loadgen.sessions.settings.accuracy import AccuracySettings
 from loadgen.sessions.settings.benchmark_options import system_prompt_of
 from loadgen.sessions.settings.concerns import from_flat
 from loadgen.sessions.settings.option import OptionValueError
-from loadgen.sessions.settings.perf import PerfSettings, perf_settings
-from loadgen.sessions.settings.stored_options import settings_from_stored, stored_options
+from loadgen.sessions.settings.perf import PerfSettings, perf_settings, settings_from_stored, stored_options
 from recorder.event import EventType
 from workloads.dataset import Dataset
 from workloads.errors import ColumnError, EvalError, TaskError

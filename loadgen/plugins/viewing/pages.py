@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
 
 from aiohttp import web
 
 from loadgen.plugins.viewing.bounded_memory import OneThread, ReportPages
 from loadgen.plugins.viewing.live_plot import live_plots
-from loadgen.plugins.viewing.one_file import comparison_page, report_page, series_page
 from loadgen.plugins.viewing.queries import MOST_ROWS, first_rows
 from loadgen.plugins.viewing.run_table import COLUMNS, address, row_of
+from loadgen.sessions.compare_runs import compare_runs
 from loadgen.sessions.errors import UsageError, exit_code, message_of, printable
-from loadgen.sessions.run.report_of_log import make_report
+from loadgen.sessions.formats import render
+from loadgen.sessions.plotting import plots_of_comparison
+from loadgen.sessions.run.repeat import repeat_command
+from loadgen.sessions.run.report_of_log import make_report, opened_report
+from loadgen.sessions.series.outcomes_so_far import ended_so_far
+from loadgen.sessions.series.overview import overview
+from loadgen.sessions.settings.compare import CompareSettings
 from recorder.lock import is_held
+from reporter.contents.run_contents import run_contents
 from reporter.errors import QueryError
 from reporter.log.query import VIEWS, QueryResult
 from reporter.number_text import counted, figure, whole
@@ -24,13 +33,12 @@ from reporter.render.rule_in_words import observed, status
 from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from loadgen.plugins.viewing.access import Handler
     from loadgen.plugins.viewing.folder import ViewedFolder
     from reporter.report import Report
-
 
 _PAGE_STYLE: Final = "page.css"
 _STATIC: Final = {"view.css": "text/css", "view.js": "text/javascript", _PAGE_STYLE: "text/css"}
@@ -204,3 +212,30 @@ def _figures(report: Report) -> Iterator[tuple[str, str]]:
     for score in report.accuracy:
         for name, headline in score.headlines.items():
             yield f"{clean(score.task)} {clean(name)}", f"{headline.value:.4g}"
+
+
+_HTML = "html"
+
+
+def report_page(run: Path, name: str) -> str:
+    """The report of a run, computed from its log; no file is written."""
+    with opened_report(run, None) as (report, evidence):
+        contents = run_contents(report, evidence)
+    command = f"loadgen report {name} --format html"
+    return render("report", _HTML, report, contents=contents, command=command, repeat=repeat_command(run))
+
+
+def series_page(folder: Path, where: str) -> str:
+    """The runs of a series that have ended, with links to their reports, and the result of the series."""
+    from loadgen.sessions.files.series_file import read
+
+    series = read(folder)
+    shown = overview(folder, series, ended_so_far(folder, series))
+    links = {row["folder"]: f"{where}/{quote(row['folder'])}" for row in shown.rows}
+    return render("series", _HTML, replace(shown, links=links))
+
+
+def comparison_page(runs: Sequence[Path]) -> str:
+    """Runs compared with the first one of them."""
+    comparison = compare_runs(CompareSettings(runs=list(runs)))
+    return render("comparison", _HTML, comparison, plots=plots_of_comparison(comparison))

@@ -33,8 +33,8 @@ from loadgen.sessions.run.protocol_options import headers_of, options_of, protoc
 from loadgen.sessions.run.questions import count_of, dataset_of, require_askable
 from loadgen.sessions.settings.concerns import changed
 from loadgen.sessions.settings.definition_options import chosen_in, with_definitions
+from loadgen.sessions.settings.perf import PerfSettings, changed_options, plain, stored_options
 from loadgen.sessions.settings.prompt_options import MOST_TEXT_SEED
-from loadgen.sessions.settings.stored_options import changed_options, plain, stored_options
 from loadgen.sessions.settings.tokenizer_options import load as load_tokenizer
 from workloads.registry import service
 from workloads.sample import examples
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 
     from loadgen.driver.session_kind import SessionKind
     from loadgen.sessions.settings.endpoint_options import EndpointSettings
-    from loadgen.sessions.settings.perf import PerfSettings
     from loadgen.sessions.settings.verdict_options import VerdictSettings
     from rulesets.ruleset import Ruleset
     from workloads.dataset import Dataset

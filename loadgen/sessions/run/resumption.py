@@ -16,7 +16,7 @@ from loadgen.sessions.errors import UsageError, printable
 from loadgen.sessions.files.run_folder import folder_of, require_log, still_running
 from loadgen.sessions.run.preparation import Prepared, prepare
 from loadgen.sessions.run.sensors import own_page
-from loadgen.sessions.settings.stored_options import settings_from_stored
+from loadgen.sessions.settings.perf import PerfSettings, settings_from_stored
 from recorder.event import EventType
 from recorder.schema import encode
 from recorder.store import LOG_NAME
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from loadgen.sessions.observer import Observer
-    from loadgen.sessions.settings.perf import PerfSettings
     from loadgen.sessions.settings.resume import ResumeSettings
 
 

@@ -13,8 +13,7 @@ from loadgen.sessions.run.benchmark_questions import placed_task
 from loadgen.sessions.run.preparation import Prepared, prepare
 from loadgen.sessions.run.protocol_options import headers_of
 from loadgen.sessions.settings.concerns import fields_of, flat_values
-from loadgen.sessions.settings.perf import PerfSettings
-from loadgen.sessions.settings.stored_options import settings_from_stored, stored_options
+from loadgen.sessions.settings.perf import PerfSettings, settings_from_stored, stored_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
