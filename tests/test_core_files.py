@@ -128,7 +128,7 @@ def test_the_page_lists_the_core() -> None:
 
 
 def test_the_core_can_be_read_in_an_afternoon() -> None:
-    """At most 15,000 lines, each file once."""
+    """At most 14,500 lines, each file once."""
     files = [file for files in CORE.values() for file in files]
     assert len(files) == len(set(files))
     assert sum(len((ROOT / file).read_text(encoding="utf-8").splitlines()) for file in files) <= MOST_LINES

@@ -29,9 +29,8 @@ from loadgen.sessions.interrupt import note_stop
 from loadgen.sessions.loop_recorder import announce_stop, recording
 from loadgen.sessions.observer import SILENT
 from loadgen.sessions.run.endpoint_probe import default_url_named, require_descriptors
-from loadgen.sessions.run.first_facts import put_first_facts
 from loadgen.sessions.run.gate_watch import require_watchable, watch_gate
-from loadgen.sessions.run.measurement import hooks_of
+from loadgen.sessions.run.measurement import hooks_of, put_first_facts
 from loadgen.sessions.run.resumption import announce_rest, end_log, prepare_resumption, resumed_settings
 from loadgen.sessions.run.sensors import declared_power, found_sensors, sensors_of, with_found_metrics
 from recorder.errors import WriterError, WriterStalledError
