@@ -45,27 +45,10 @@ _WORDS: Final = (
     ("billion", "*10^9"),
     ("trillion", "*10^12"),
 )
-_UNITS: Final = tuple(
-    re.compile(rf"{unit}(es)?(s)? *(\^[0-9]+)?")
-    for unit in (
-        "degree",
-        "cm",
-        "centimeter",
-        "meter",
-        "mile",
-        "second",
-        "minute",
-        "hour",
-        "day",
-        "week",
-        "month",
-        "year",
-        "foot",
-        "feet",
-        "inch",
-        "yard",
-    )
+_UNIT_NAMES: Final = (
+    "degree cm centimeter meter mile second minute hour day week month year foot feet inch yard"
 )
+_UNITS: Final = tuple(re.compile(rf"{unit}(es)?(s)? *(\^[0-9]+)?") for unit in _UNIT_NAMES.split())
 _DEGREES: Final = re.compile(r"\^ *\\circ")
 _THIN_SPACE: Final = re.compile(r",\\! *")
 _MINUS: Final = re.compile("- *")

@@ -18,28 +18,16 @@ _ELEMENTS: Final = {"java": frozenset({"Array", "ArrayList"}), "javascript": fro
 _PROMPT: Final = prompt("bfcl", "prompt")
 
 _OPENAI_TYPES: Final = {
-    "integer": "integer",
-    "number": "number",
-    "float": "number",
-    "string": "string",
-    "boolean": "boolean",
-    "bool": "boolean",
-    "array": "array",
-    "list": "array",
-    "dict": "object",
-    "object": "object",
-    "tuple": "array",
-    "byte": "integer",
-    "short": "integer",
-    "long": "integer",
-    "double": "number",
-    "ArrayList": "array",
-    "Array": "array",
-    "HashMap": "object",
-    "Hashtable": "object",
-    "Queue": "array",
-    "Stack": "array",
-    "Bigint": "integer",
+    name: kind
+    for kind, names in {
+        "integer": "integer byte short long Bigint",
+        "number": "number float double",
+        "string": "string",
+        "boolean": "boolean bool",
+        "array": "array list tuple ArrayList Array Queue Stack",
+        "object": "object dict HashMap Hashtable",
+    }.items()
+    for name in names.split()
 }
 """What is not here is a `string`."""
 

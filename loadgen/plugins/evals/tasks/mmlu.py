@@ -61,18 +61,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
 # `normalize_extracted_answer` of openai/simple-evals (common.py).
 
 _MARKUP: Final = (
-    "**",
-    "$\\boxed{",
-    "}$",
-    "\\$",
-    "$\\text{",
-    "$",
-    "\\mathrm{",
-    "\\{",
-    "\\text",
-    "\\(",
-    "\\mathbf{",
-    "{",
+    *("**", "$\\boxed{", "}$", "\\$", "$\\text{", "$", "\\mathrm{", "\\{", "\\text", "\\(", "\\mathbf{", "{"),
     "\\boxed",
 )
 """What is taken out before anything is looked for, in this order."""
@@ -125,18 +114,9 @@ _ANNOUNCED: Final = (
 """How languages announce an answer, in the order in which they are tried."""
 
 _FOREIGN_LETTERS: Final[Mapping[str, str]] = {
-    "\u0623": "A",
-    "\u0628": "B",
-    "\u062c": "C",
-    "\u062f": "D",
-    "\u0985": "A",
-    "\u09ac": "B",
-    "\u09a1": "C",
-    "\u09a2": "D",
-    "\uff21": "A",
-    "\uff22": "B",
-    "\uff23": "C",
-    "\uff24": "D",
+    **dict(zip("\u0623\u0628\u062c\u062f", "ABCD", strict=True)),
+    **dict(zip("\u0985\u09ac\u09a1\u09a2", "ABCD", strict=True)),
+    **dict(zip("\uff21\uff22\uff23\uff24", "ABCD", strict=True)),
 }
 """The letters of options in Arabic, in Bengali, and of full width."""
 

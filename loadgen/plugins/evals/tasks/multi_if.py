@@ -32,17 +32,8 @@ if TYPE_CHECKING:
 
 TURNS: Final = (1, 2, 3)
 LANGUAGES: Final = (
-    "Chinese",
-    "English",
-    "French",
-    "German",
-    "Hindi",
-    "Italian",
-    "Portuguese",
-    "Russian",
-    "Spanish",
-    "Thai",
-    "Vietnamese",
+    *("Chinese", "English", "French", "German", "Hindi", "Italian", "Portuguese", "Russian", "Spanish"),
+    *("Thai", "Vietnamese"),
 )
 _NONE: Final = frozenset({"", "None"})
 
