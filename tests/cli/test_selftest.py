@@ -14,18 +14,23 @@ import pytest
 from loadgen.driver.client import chat_completions
 from loadgen.driver.client.observed_socket import ObservedSocket
 from loadgen.driver.client.transport import TRANSPORTS
+from loadgen.mock_endpoint.process import start_mock
 from loadgen.mock_endpoint.scenarios.answers import KEY
 from loadgen.mock_endpoint.scenarios.catalog import SCENARIOS
+from loadgen.plugins.selftest import replayed_sessions
 from loadgen.plugins.selftest.conformance_table import table
 from loadgen.plugins.selftest.selftest_row import rows
 from loadgen.plugins.selftest.trial import try_all
+from loadgen.sessions.settings.perf import perf_settings
 
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from loadgen.mock_endpoint.process import MockProcess
     from loadgen.plugins.selftest.row_result import RowResult
+    from loadgen.sessions.settings.perf import PerfSettings
 
     Loadgen = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -85,6 +90,31 @@ def test_the_key_is_in_no_log(each_scenario: tuple[list[RowResult], Path]) -> No
     logs = [log.read_bytes() for log in each_scenario[1].glob("*/events.db")]
     assert logs
     assert all(KEY.encode() not in log for log in logs)
+
+
+def test_replayed_sessions_pass(tmp_path: Path) -> None:
+    """Every turn once, after what it waits for; two sessions at a time; the cache hits of the recording."""
+    result = replayed_sessions.try_sessions("native", tmp_path / "sessions")
+    assert result.misses == ()
+    assert result.seen == {"completed": 4 * 7}
+    assert "all 1 rows pass" in table([result], width=200, color=False)
+
+
+def test_wrong_replays_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A replay with shorter delays, of too many sessions at a time, or with fewer hits."""
+
+    def wrong_settings(**options: Any) -> PerfSettings:
+        return perf_settings(**{**options, "trace_speed": 1000.0, "concurrency": 4})
+
+    def small_cache(**options: Any) -> MockProcess:
+        return start_mock(**{**options, "cache_blocks": 4})
+
+    monkeypatch.setattr(replayed_sessions, "perf_settings", wrong_settings)
+    monkeypatch.setattr(replayed_sessions, "start_mock", small_cache)
+    early, many, hits = replayed_sessions.try_sessions("native", tmp_path / "sessions").misses
+    assert "turns left before the end of what they wait for" in early.what
+    assert many.what == "4 sessions at a time, not 2"
+    assert "blocks of prompts were cached, not" in hits.what
 
 
 @pytest.mark.parametrize("width", [40, 100, 200])

@@ -64,19 +64,24 @@ def selftest(
 
     loadgen selftest --only cut --only crlf --protocol chat
     """
+    from loadgen.plugins.selftest.replayed_sessions import SESSIONS
     from loadgen.plugins.selftest.selftest_row import rows
 
     transports = _KINDS if transport == _BOTH else (transport,)
-    results = _try(rows(only or (), protocol, transports), keep)
+    names = [name for name in only or () if name != SESSIONS.name]
+    replays = [*dict.fromkeys(transports)] if not only or len(names) < len(only) else []
+    if protocol and not set(protocol) & set(SESSIONS.protocols):
+        replays = []
+    chosen = rows(names, protocol, transports) if names or not only or not replays else []
+    results = _try(chosen, replays, keep)
     _print(results, json=json)
     if not all(result.passed for result in results):
         raise typer.Exit(ExitCode.FAIL)
 
 
-def _try(rows: Sequence[ConformanceRow], keep: Path | None) -> list[RowResult]:
-    """Try the rows, and show the progress."""
+def _try(rows: Sequence[ConformanceRow], replays: Sequence[str], keep: Path | None) -> list[RowResult]:
+    """Try the rows, and sessions over transports, and show the progress."""
     from loadgen.cli.terminal.live import StatusLine
-    from loadgen.plugins.selftest.trial import try_all
     from loadgen.sessions.scratch_folder import scratch_folder
 
     # The server is on this machine: no proxy.
@@ -85,10 +90,20 @@ def _try(rows: Sequence[ConformanceRow], keep: Path | None) -> list[RowResult]:
         done = _RowProgress(len(rows), status)
         if keep is None:
             with scratch_folder("loadgen-selftest-") as folder:
-                return try_all(rows, folder, done=done)
+                return _results(rows, replays, folder, done)
         if keep.exists():
             raise errors.UsageError(f"--keep {keep}: the folder exists; name a new one")
-        return try_all(rows, keep, done=done)
+        return _results(rows, replays, keep, done)
+
+
+def _results(
+    rows: Sequence[ConformanceRow], replays: Sequence[str], folder: Path, done: _RowProgress
+) -> list[RowResult]:
+    from loadgen.plugins.selftest.replayed_sessions import try_sessions
+    from loadgen.plugins.selftest.trial import try_all
+
+    results = try_all(rows, folder, done=done) if rows else []
+    return results + [try_sessions(transport, folder / f"sessions-{transport}") for transport in replays]
 
 
 class _RowProgress:
