@@ -44,12 +44,7 @@ class RequestReader:
         self._arrival_ns = 0
 
     async def next(self) -> ReceivedRequest | None:
-        """The next request, body and all; None when there will be none.
-
-        Raises:
-            NotHTTPError: It is not one.
-            OSError: The connection broke.
-        """
+        """Read the next request to the end, or raise `NotHTTPError`; None when there will be none."""
         head = await self._until(b"\r\n\r\n")
         if head is None:
             return None

@@ -44,11 +44,7 @@ async def serve_scenarios(
     tell: Callable[[Truth], None],
     stop_requested: asyncio.Event,
 ) -> None:
-    """Serve until a stop is requested.
-
-    Raises:
-        MockSetupError: The port cannot be listened on.
-    """
+    """Serve until a stop is requested; raise `MockSetupError` if the port is taken."""
     with ExitStack() as opened:
         listeners = listen(options, opened)
         places = Listeners(options.host, listeners[0].getsockname()[1])

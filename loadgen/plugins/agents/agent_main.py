@@ -98,11 +98,7 @@ class AgentHost:
             self._runner.close()
 
     async def call(self, make: Callable[[int], Turn | UserTurn]) -> TurnOutcome:
-        """Let the worker issue a turn; where this is cancelled, so is the turn.
-
-        Raises:
-            EpisodeCutError: The session ends.
-        """
+        """Let the worker issue a turn, or raise `EpisodeCutError`; cancelling cancels the turn."""
         number = next(self._numbers)
         answer: asyncio.Future[TurnAnswer] = asyncio.get_running_loop().create_future()
         self._calls[number] = answer

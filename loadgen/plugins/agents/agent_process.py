@@ -152,11 +152,7 @@ class AgentProcess:
         self._episodes: dict[int, _Episode] = {}
 
     async def begin(self, worker: HostingWorker) -> None:
-        """Configure the process; return when all agents are imported.
-
-        Raises:
-            AgentsLostError: The process ended.
-        """
+        """Configure the process; return when all agents are imported, or raise `AgentsLostError`."""
         # Imported before an answer is read.
         importlib.import_module("loadgen.driver.requests.turn_details")
         loop = asyncio.get_running_loop()
@@ -180,11 +176,7 @@ class AgentProcess:
     async def play(
         self, sample: EpisodeSample, turns: EpisodeTurns, phase: str, scheduled_ns: int, begun_ns: int
     ) -> TurnOutcome:
-        """Play the episode of a sample to the end; return the outcome of the last turn.
-
-        Raises:
-            AgentsLostError: The process ended.
-        """
+        """Play the episode of a sample; return the outcome of the last turn, or raise `AgentsLostError`."""
         number, episode = next(self._numbers), _Episode(turns)
         self._episodes[number] = episode
         try:
@@ -317,11 +309,7 @@ class EpisodeKind:
         return EpisodeKind(self.plan.in_folder(run))
 
     def require(self) -> None:
-        """Import the agent.
-
-        Raises:
-            EpisodeCodeError: It cannot be imported.
-        """
+        """Import the agent, or raise `EpisodeCodeError`."""
         import_players(set() if self.plan.agent is None else {self.plan.agent}, self.plan.paths)
 
     def host(self) -> AgentProcess:
@@ -330,11 +318,7 @@ class EpisodeKind:
 
 
 def import_players(codes: AbstractSet[str], paths: tuple[str, ...]) -> None:
-    """Import the players of episodes, so that a missing one is reported before the first request.
-
-    Raises:
-        EpisodeCodeError: It cannot be imported.
-    """
+    """Import the players of episodes before the first request, or raise `EpisodeCodeError`."""
     from loadgen.plugins.agents.rollout import EpisodePlayer
 
     for code in codes:

@@ -36,11 +36,7 @@ class EpisodeTrace:
         self.name = name
 
     def write(self, event: str, **data: Any) -> None:
-        """Append an event.
-
-        Raises:
-            OSError: The file cannot be written.
-        """
+        """Append an event; raise `OSError` if the file cannot be written."""
         if self.folder is None:
             return
         path = Path(self.folder, f"{self.name}.jsonl")
@@ -68,12 +64,7 @@ class TakeTurn(Protocol):
         """
 
     async def user(self, sample: Sample, more: Mapping[str, Any]) -> TurnOutcome:
-        """Ask the simulated user for the next message.
-
-        Raises:
-            EpisodeCutError: The session ends.
-            UserFailedError: The session has no simulated user.
-        """
+        """Ask the simulated user, or raise `UserFailedError` without a user, `EpisodeCutError` at the end."""
 
 
 @dataclass(slots=True)

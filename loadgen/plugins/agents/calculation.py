@@ -29,12 +29,7 @@ _LARGEST_BASE: Final = 1e6
 
 
 def calculated(expression: str) -> float:
-    """The value of an expression.
-
-    Raises:
-        Refusal: It is too long, raises to too great a power, or is not arithmetic.
-        SyntaxError, ZeroDivisionError, OverflowError: As of Python's own evaluation.
-    """
+    """The value of an expression; raise `Refusal` for any other text, or what Python's evaluation raises."""
     if len(expression) > _LONGEST:
         raise Refusal("the expression is too long")
     return _value(ast.parse(expression.lstrip(" \t"), "<string>", "eval").body)

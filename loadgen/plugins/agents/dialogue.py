@@ -29,11 +29,7 @@ async def reacting(sample: EpisodeSample, ask: Ask, sandbox: object) -> EpisodeR
 
 
 async def dialogue(ask: Ask, sample: Sample, data: Mapping[str, Any], multi_turn: MultiTurn) -> EpisodeResult:
-    """Ask the sample, then the hook's messages, until the hook returns none.
-
-    Raises:
-        EpisodeError: No further turn can be asked.
-    """
+    """Ask the sample, then the hook's messages, until the hook returns none; raise `EpisodeError`."""
     conversation: list[Message] = sample.messages()
     while True:
         reply = await ask(conversation, tools=sample.tools)

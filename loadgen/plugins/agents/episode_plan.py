@@ -40,11 +40,7 @@ class EpisodeLimits:
     output_price: float = 0.0
 
     def require_room(self, turns: int, input_tokens: int, output_tokens: int, seconds: float) -> None:
-        """Make sure that another turn is within the limits.
-
-        Raises:
-            LimitReachedError: It is not; the message says which limit.
-        """
+        """Raise `LimitReachedError`, which names the limit, unless another turn is within the limits."""
         if self.turns is not None and turns >= self.turns:
             raise LimitReachedError("turns", f"the limit of {self.turns} turns is reached")
         tokens = input_tokens + output_tokens

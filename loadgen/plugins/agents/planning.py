@@ -161,12 +161,7 @@ class SandboxNeeds:
     programs: SandboxSpec | None = None
 
     def require(self) -> None:
-        """Check the requirements.
-
-        Raises:
-            SandboxError: It is not: the message says what to do.
-            ExtraError: The client of Docker is not installed.
-        """
+        """Raise `SandboxError`, or `ExtraError` without Docker's client, unless the sandboxes can open."""
         if self.daemon:
             from loadgen.plugins.sandbox.docker_daemon import connect
 
@@ -186,11 +181,7 @@ class SandboxNeeds:
 
 
 def sandbox_needs(tasks: TaskSettings, episodes: EpisodeKind | None, dataset: Dataset) -> SandboxNeeds:
-    """The requirements of a session, and of its benchmarks' program-running scorers.
-
-    Raises:
-        TaskError, EvalError, ExtraError: A scorer cannot be used.
-    """
+    """The sandboxes for a session, and for the scorers of its benchmarks that run programs."""
     from loadgen.sessions.run.scoring_at_end import running_scorers
 
     spec, running = tasks.scoring.place, running_scorers(tasks)

@@ -41,11 +41,7 @@ def presets() -> dict[str, str]:
 
 
 def agent_tools(text: str, *, may_run_commands: bool) -> tuple[str, ...]:
-    """The tools of `@tools NAME,NAME`; none for another agent.
-
-    Raises:
-        UsageError: A tool does not exist, none is named, or one runs commands.
-    """
+    """The tools of `@tools NAME,NAME`, or raise `UsageError`; none for another agent."""
     name, _, rest = text.strip().partition(" ")
     if name != f"{_MARK}{_TOOLS}":
         return ()

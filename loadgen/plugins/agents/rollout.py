@@ -121,11 +121,7 @@ async def play_loop(
 
 
 def result_of(agent: Any, result: Any) -> EpisodeResult:
-    """The return value of a loop as the result of an episode.
-
-    Raises:
-        TypeError: It is not the result of a rollout.
-    """
+    """The return value of a loop as the result of an episode; raise `TypeError` for any other value."""
     if not hasattr(result, "final_messages") or not hasattr(result, "status"):
         name = getattr(agent, "name", type(agent).__name__)
         raise TypeError(f"{name}.run returned {type(result).__name__}, where a RolloutResult should be")
@@ -140,11 +136,7 @@ def result_of(agent: Any, result: Any) -> EpisodeResult:
 
 
 def tool_schemas(tools: Any) -> list[Mapping[str, Any]]:
-    """The tools of a loop in OpenAI's format, checked.
-
-    Raises:
-        ToolValidationError: A tool has no valid name, or its parameters are not an object.
-    """
+    """The tools of a loop in OpenAI's format, or raise `ToolValidationError`."""
     if not isinstance(tools, list | tuple | None):
         raise ToolValidationError(f"get_tools returned {type(tools).__name__}, where a list should be")
     return [_schema(number, tool) for number, tool in enumerate(tools or ())]
@@ -190,11 +182,7 @@ class EpisodePlayer:
     async def play(
         self, sample: Sample, ask: Ask, sandbox: Any, trace: EpisodeTrace | None = None
     ) -> EpisodeResult:
-        """Play the episode of a sample; a loop's `log_event` writes into the trace.
-
-        Raises:
-            EpisodeError: No further turn could be asked.
-        """
+        """Play the episode of a sample; a loop's `log_event` writes into the trace."""
         agent: Any = self._agent() if inspect.isclass(self._agent) else self._agent
         if is_loop(agent):
             where = (None, None) if trace is None else (trace.folder, trace.name)

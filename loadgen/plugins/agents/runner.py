@@ -77,11 +77,7 @@ class EpisodeRunner:
         self._sandboxes = SandboxPool()
 
     def prepare(self, programs: Iterable[EpisodeProgram]) -> None:
-        """Import the players of samples with these programs, with set-up and clean-up code.
-
-        Raises:
-            EpisodeCodeError: It cannot be imported.
-        """
+        """Import the players, set-ups and clean-ups of these programs, or raise `EpisodeCodeError`."""
         plan = self._plan
         if self._program_player is not None:
             importlib.import_module("aiohttp.web")

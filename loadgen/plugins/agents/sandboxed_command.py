@@ -49,11 +49,7 @@ class SandboxedProgram:
     async def run(
         self, words: Sequence[str], environment: Mapping[str, str], files: Mapping[str, bytes], stdin: str
     ) -> tuple[int, str, str]:
-        """Run the program to the end; return the exit code and the output.
-
-        Raises:
-            SandboxError: The sandbox failed, or has no Python.
-        """
+        """Run the program to the end; return the exit code and the output, or raise `SandboxError`."""
         await self._sandbox.put_files({_RELAY: _SOURCE, **files})
         job = {"command": list(words), "environment": dict(environment), "port": self._port, "stdin": stdin}
         await self._call("start", job)

@@ -40,12 +40,7 @@ _BASH: Final = {
 async def work(
     ask: Ask, sandbox: AsyncSandbox | SandboxOnDemand, messages: Sequence[Message]
 ) -> EpisodeResult:
-    """Let the model run commands until an answer without one.
-
-    Raises:
-        EpisodeError: No further turn can be asked.
-        SandboxError: The sandbox failed.
-    """
+    """Let the model run commands until an answer without one; see `tool_loop`."""
     return await tool_loop(ask, messages, [bash_tool(sandbox)])
 
 

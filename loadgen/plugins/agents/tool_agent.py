@@ -133,12 +133,7 @@ TOOLS: Final[Mapping[str, AgentTool]] = {
 async def answer_with_tools(
     sample: Sample, ask: Ask, sandbox: SandboxOnDemand, tools: Sequence[str]
 ) -> EpisodeResult:
-    """Let the model call tools of these names until it answers without a call.
-
-    Raises:
-        EpisodeError: No further turn can be asked.
-        SandboxError: The sandbox of a tool failed.
-    """
+    """Let the model call tools of these names until an answer without a call; see `tool_loop`."""
     return await tool_loop(ask, sample.messages(), [TOOLS[name].of(sandbox) for name in tools])
 
 

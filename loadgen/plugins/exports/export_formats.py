@@ -29,11 +29,7 @@ _FLAGS: Final[Mapping[str, str]] = {"texts": "--no-texts", "scoring_pass": "--pa
 
 
 def chosen(settings: ExportSettings) -> str:
-    """The chosen format, as the field of the format's option.
-
-    Raises:
-        UsageError: None is, or several are, or an option applies only to another one.
-    """
+    """The chosen format, as the field of the format's option; raise `UsageError` unless it is one."""
     formats = entries("exports")
     wanted = [name for name in formats if getattr(settings, name) is not None]
     if not wanted:

@@ -44,12 +44,7 @@ class Exported:
 
 
 def report_of(settings: ExportSettings) -> Report:
-    """The report that `loadgen report` shows, with `--tokenizer`, `--prices` and `--pass`.
-
-    Raises:
-        LogError: The run cannot be read.
-        OptionError: The scoring pass does not exist.
-    """
+    """The report that `loadgen report` shows, with `--tokenizer`, `--prices` and `--pass`."""
     from loadgen.sessions.run.report_of_log import make_report
     from loadgen.sessions.settings.price_options import load as load_prices
     from loadgen.sessions.settings.tokenizer_options import load as load_tokenizer
@@ -70,11 +65,7 @@ def requests_of(report: Report) -> int:
 
 @contextmanager
 def opened(settings: ExportSettings) -> Iterator[OpenLog]:
-    """Open the log of the run that is exported, with the tokens counted by `--tokenizer`.
-
-    Raises:
-        LogError: It cannot be read, or is damaged.
-    """
+    """Open the log of the run that is exported, with the tokens counted by `--tokenizer`."""
     from loadgen.sessions.run.report_of_log import started_with
     from loadgen.sessions.settings.tokenizer_options import load
     from reporter.errors import blaming
@@ -109,11 +100,7 @@ def require_writable(option: str, file: Path, *, force: bool | None) -> None:
 
 @contextmanager
 def writing(file: Path) -> Iterator[IO[bytes]]:
-    """Write a file piece by piece; the file appears when the block ends without an error.
-
-    Raises:
-        SetupError: It cannot be written.
-    """
+    """Write a file that appears when the block ends in order; raise `SetupError` if it cannot be written."""
     try:
         with writing_whole(file) as unfinished:
             yield unfinished

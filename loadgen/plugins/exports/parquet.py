@@ -56,12 +56,7 @@ def write_folder(settings: ExportSettings, folder: Path) -> Exported:
 
 
 def write_tables(log: OpenLog, folder: Path, options: ResultOptions) -> dict[str, int]:
-    """Write the tables of a run.
-
-    Raises:
-        OptionError: The scoring pass or price does not exist.
-        OSError: A file cannot be written.
-    """
+    """Write the tables of a run; return the number of rows of each file."""
     log.load((*TABLES, "events"))
     rows = {SAMPLES: write_results(log, folder / SAMPLES, options)}
     for name, query in _QUERIES.items():

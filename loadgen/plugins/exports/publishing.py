@@ -108,11 +108,7 @@ class Publish(Protocol):
 def reported(
     option: str, errors: tuple[type[Exception], ...], secrets: Collection[str] = ()
 ) -> Iterator[None]:
-    """Turn a tracker's errors into one line without secrets.
-
-    Raises:
-        SetupError: One of them was raised.
-    """
+    """Turn a tracker's errors into a `SetupError` of one line, without secrets."""
     expected: tuple[type[Exception], ...] = (*errors, OSError)
     try:
         yield

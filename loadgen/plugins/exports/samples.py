@@ -47,23 +47,14 @@ def _exported(settings: ExportSettings, file: Path, option: str, *, episodes: bo
 
 
 def written_samples(run: Path, file: Path) -> int:
-    """Write the results of a run to a file, by the definitions of the run's rules.
-
-    Raises:
-        SetupError: The file cannot be written.
-    """
+    """Write the results of a run, by the definitions of the run's rules; return the number of rows."""
     from reporter.sample_results import ResultOptions
 
     return _written(run, file, ResultOptions(), None)
 
 
 def require_results_file(file: Path) -> None:
-    """Make sure, before a run, that the results of the run can be written to a file.
-
-    Raises:
-        UsageError: The file exists, or its folder does not.
-        OptionError: Its ending is of no known format.
-    """
+    """Raise `UsageError` or `OptionError`, before a run, if its results cannot be written to a file."""
     from reporter.sample_results import require_format
 
     require_format(file)

@@ -23,12 +23,7 @@ if TYPE_CHECKING:
 
 
 def format_called(name: str) -> ResultFormat | LoadFormat:
-    """The format of a name.
-
-    Raises:
-        TaskError: No format has this name.
-        PluginError: The format is another package's, and cannot be used.
-    """
+    """The format of a name, or raise `TaskError`; `PluginError` for an unusable one of another package."""
     formats = entries("imports")
     if name not in formats:
         raise TaskError(

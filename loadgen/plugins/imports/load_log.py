@@ -130,11 +130,7 @@ def _arrivals(request: RecordedRequest, at_ns: int) -> payloads.Arrivals:
 def import_load(
     chosen: LoadFormat, path: Path, out: Path | None, model: str | None, number: int | None
 ) -> Path:
-    """Read one run of a load generator, and write it as a log; see `imported_log.import_results`.
-
-    Raises:
-        UsageError: The file has several runs and none was chosen, or has no run of that number.
-    """
+    """Read one run of a load generator, or raise `UsageError`, and write the run as a log."""
     results = _chosen_run(chosen, path, number)
     _require_possible(results, path)
     model = model or results.model

@@ -49,11 +49,7 @@ class MeasuredRun:
 
 
 def basis_of(ruleset: str, tokenizer: Tokenizer | None) -> Basis:
-    """The definitions of a ruleset, as far as an export's files can express them.
-
-    Raises:
-        RulesetError: The ruleset does not exist.
-    """
+    """The definitions of a ruleset, as far as an export's files can express them."""
     from rulesets.loading import read
 
     book = read(ruleset)

@@ -49,19 +49,11 @@ class SubmitterFile:
     points: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def with_common(self, measured: Mapping[str, Any]) -> dict[str, Any]:
-        """A point with the submitter's members of every point.
-
-        Raises:
-            UsageError: A member contradicts the log.
-        """
+        """A point with the submitter's members of every point; raise `UsageError` if the log contradicts."""
         return _merged(measured, self.point, f"--about {self.path}: point")
 
     def with_own(self, folder: str, point: Mapping[str, Any]) -> dict[str, Any]:
-        """A point with the submitter's members of this point.
-
-        Raises:
-            UsageError: A member contradicts the log.
-        """
+        """A point with the submitter's members of this point; raise `UsageError` if the log contradicts."""
         return _merged(point, self.points.get(folder, {}), f"--about {self.path}: points.{folder}")
 
     @property
@@ -72,11 +64,7 @@ class SubmitterFile:
 
 
 def read_submitter_file(path: Path | None) -> SubmitterFile:
-    """Read the file; nothing without one.
-
-    Raises:
-        UsageError: It cannot be read, or has an unknown key.
-    """
+    """Read the file, or raise `UsageError`; nothing without a file."""
     if path is None:
         return SubmitterFile()
     from workloads.yaml_values import parse_yaml

@@ -173,11 +173,7 @@ def _move_lost(lost: Path, node: str, log: Path, store: str | None) -> Exception
 
 
 def end_lost(log: Path) -> int:
-    """End the log of a lost node: open requests are `worker_lost`. Return the size in bytes.
-
-    Raises:
-        RecorderError, OSError, sqlite3.Error: It cannot be read, or written to.
-    """
+    """End the log of a lost node: open requests are `worker_lost`; return the size in bytes."""
     import time
 
     give_up_s = time.monotonic() + DYING_S
@@ -198,11 +194,7 @@ def end_lost(log: Path) -> int:
 
 
 async def copy_log(link: NodeLink, size: int, log: Path) -> None:
-    """Copy the closed log of a node; then the node forgets the log.
-
-    Raises:
-        NodeGoneError: The node is gone, or what it sent is not its log.
-    """
+    """Copy the closed log of a node, which then forgets the log, or raise `NodeGoneError`."""
     log.parent.mkdir(parents=True, exist_ok=True)
     part = log.with_name(f"{log.name}.part")
     with part.open("wb") as file:
@@ -290,11 +282,7 @@ def _missing(node: NodeHandle, log: Path, error: Exception) -> Mapping[str, Any]
 
 
 def note_in_store(store: str, node: str, log: Path) -> None:
-    """Check, before the session, that a node can write to the store; leave a note with the log's path.
-
-    Raises:
-        UnreachableError: It cannot.
-    """
+    """Leave a note with the log's path in the store before the session, or raise `UnreachableError`."""
     note = {"host": socket.gethostname(), "log": str(log)}
     try:
         storage_place.place(store).write(f"{node}/{NOTE}", orjson.dumps(note))
@@ -306,9 +294,5 @@ def note_in_store(store: str, node: str, log: Path) -> None:
 
 
 def upload_log(log: Path, store: str, node: str) -> None:
-    """Upload a node's log, which was closed.
-
-    Raises:
-        LogError: The store did not take it as a whole.
-    """
+    """Upload a node's closed log, or raise `LogError`."""
     storage_place.place(store).upload(log, f"{node}/{LOG_NAME}")

@@ -110,11 +110,7 @@ class GradingNode:
 
 @contextmanager
 def graders_on_ray(options: ScoringChoices, observer: Observer) -> Iterator[OnNodes]:
-    """Have graders on the nodes of a Ray cluster.
-
-    Raises:
-        SetupError: The nodes cannot take part; which, and what to do.
-    """
+    """Have graders on the nodes of a Ray cluster, or raise `SetupError`."""
     from loadgen.plugins.ray.ray_nodes import RayNodes
 
     with RayNodes(options.ray or "auto", options.nodes, GradingNode) as nodes:
@@ -271,11 +267,7 @@ async def _answer(node: NodeHandle, method: str, *values: Any) -> tuple[str, Any
 
 
 def require_alike(facts_of: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
-    """Make sure that all nodes score alike.
-
-    Raises:
-        SetupError: Two differ in what scores depend on.
-    """
+    """Raise `SetupError` if two nodes differ in what scores depend on."""
     first, expected = facts_of[0]
     for node, facts in facts_of[1:]:
         for kind in expected:

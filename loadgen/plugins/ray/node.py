@@ -151,11 +151,7 @@ class Node:
         return str(self._log)
 
     async def end(self, events: Sequence[Event]) -> int:
-        """Release the workers and close the log; return the size in bytes.
-
-        Raises:
-            NodeGoneError: The log could not be written to its end.
-        """
+        """Release the workers and close the log; return the size in bytes, or raise `NodeGoneError`."""
         await self._pool.end()
         await self._sensors.finish()
         self._record(events)
@@ -173,19 +169,11 @@ class Node:
         return await asyncio.to_thread(_read, self._log, start, size)
 
     async def upload(self, store: str, node: str) -> None:
-        """Upload the log that was closed to an object store.
-
-        Raises:
-            LogError: It cannot be.
-        """
+        """Upload the closed log to an object store, or raise `LogError`."""
         await asyncio.to_thread(upload_log, self._log, store, node)
 
     async def recover(self, log: str) -> int:
-        """End the log of a lost node of this machine for reading, and return the size in bytes.
-
-        Raises:
-            NodeGoneError: It cannot be had.
-        """
+        """End the log of a lost node of this machine; return the size in bytes, or raise `NodeGoneError`."""
         self._log = Path(log)
         self._folder = self._log.parent.parent
         try:

@@ -31,19 +31,11 @@ class StartedNodes(Protocol):
         """A reference to a value in a call to every node."""
 
     async def again(self, name: str) -> NodeLink:
-        """Start another node on the machine of one that was lost.
-
-        Raises:
-            NodeGoneError: Its machine is gone as well.
-        """
+        """Start another node on the machine of a lost one, or raise `NodeGoneError`."""
 
 
 def require_same(own: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) -> None:
-    """Make sure that every node has this very package.
-
-    Raises:
-        SetupError: One has another version, or none; which, and what to do.
-    """
+    """Raise `SetupError` if a node has another version of this package, or none."""
     for node in nodes:
         shown = f"{node['shard']} ({node['host']})"
         remedy = f"install llm-loadgen[ray]=={own['version']} on every node, as by one container image"
@@ -61,11 +53,7 @@ def require_same(own: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) -> 
 
 
 def require_share(load: Load, nodes: int, workers: int) -> None:
-    """Make sure that every node, and every worker under a limit, has something to do.
-
-    Raises:
-        UsageError: One would have nothing; what to do.
-    """
+    """Raise `UsageError` if a node, or a worker under a limit, would have nothing to do."""
     if isinstance(load, Closed) and load.concurrency < nodes:
         raise UsageError(
             f"--concurrency {load.concurrency}: fewer users than nodes ({nodes}): give fewer --nodes, or "
@@ -86,12 +74,7 @@ class NodeLink(Protocol):
     host: str
 
     async def call(self, method: str, *values: Any) -> Any:
-        """Call a method of the node, and return the result.
-
-        Raises:
-            NodeGoneError: The node is gone.
-            Exception: What the method raises.
-        """
+        """Call a method of the node; return the result, or raise the method's error or `NodeGoneError`."""
 
     def kill(self) -> None:
         """Kill the node."""

@@ -106,11 +106,7 @@ class RayNodes:
             link.kill()
 
     def start(self, cpus: int | None) -> None:
-        """Start a node on each machine.
-
-        Raises:
-            SetupError: A machine did not start one in time.
-        """
+        """Start a node on each machine, or raise `SetupError`."""
         import ray
         from ray.exceptions import RayError
 

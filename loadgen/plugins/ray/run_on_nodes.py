@@ -84,11 +84,7 @@ def run_on_nodes(
 
 
 def _require_capable(prepared: Prepared, nodes: Sequence[Mapping[str, Any]]) -> None:
-    """Check that every node has work, and can do the work.
-
-    Raises:
-        SetupError, UsageError: One has not, or cannot; what to do.
-    """
+    """Raise `UsageError` or `SetupError` unless every node has work, and can do the work."""
     require_share(prepared.plan.load, len(nodes), prepared.workers)
     require_descriptors(prepared, min(node["open_files"] for node in nodes), len(nodes))
 

@@ -150,11 +150,7 @@ class DockerSandbox(CommandSandbox):
         return result
 
     def attempt(self, command: Sequence[str], timeout_s: float, stdin: bytes, output_bytes: int) -> RawResult:
-        """Run a command as `exec` does, without ending leftover processes.
-
-        Raises:
-            SandboxError: It could not be run.
-        """
+        """Run a command as `exec` does, without ending leftover processes."""
         if self._id is None:
             raise SandboxError("the sandbox is closed")
         # That of the image's own user is known to the daemon.

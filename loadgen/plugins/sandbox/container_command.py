@@ -57,12 +57,7 @@ class ContainerCommand:
         self._rest = b""
 
     def result(self, stdin: bytes, timeout_s: float, output_bytes: int, most_bytes: int) -> RawResult:
-        """Feed the command, and read the output to the end; a command that does not end keeps running.
-
-        Raises:
-            SandboxError: The daemon could not start it.
-            OSError: The connection is lost.
-        """
+        """Feed the command, and read the output to the end; a command that does not end keeps running."""
         since = time.monotonic()
         output, errors = BoundedOutput(output_bytes), BoundedOutput(output_bytes)
         feeder = threading.Thread(target=self._feed, args=(b"\n" + stdin,), daemon=True)

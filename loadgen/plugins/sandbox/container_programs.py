@@ -45,11 +45,7 @@ class ContainerPrograms:
         self._command = ["python3", "-I", "-c", *(path.read_text("utf-8") for path in (_START, _RUNNER))]
 
     def run(self, job: Job, limits: ProgramLimits) -> ProgramOutcome:
-        """Run a job to the end; see `loadgen.plugins.sandbox.local.run`.
-
-        Raises:
-            SandboxError: It could not be run.
-        """
+        """Run a job to the end; see `loadgen.plugins.sandbox.local.run`."""
         for _ in range(_TRIES):
             sandbox = self._sandbox = self._sandbox or DockerSandbox(self._spec)
             try:

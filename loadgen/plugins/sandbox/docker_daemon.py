@@ -96,12 +96,7 @@ def close_stream(stream: Any) -> None:
 
 
 def ensure_image(client: Any, image: str) -> str:
-    """Pull, build or import an image if absent; return the name or id.
-
-    Raises:
-        SandboxError: It cannot be had.
-        SourceError: A file of this name does not exist.
-    """
+    """Pull, build or import an image if absent; return the name or id, or raise `SandboxError`."""
     name = image or DEFAULT_IMAGE
     path = Path(name)
     if name.endswith(_ARCHIVES):
@@ -114,11 +109,7 @@ def ensure_image(client: Any, image: str) -> str:
 
 
 def image_facts(image: str) -> Mapping[str, str]:
-    """An image for the log: the given name, and the id, which identifies the version.
-
-    Raises:
-        SandboxError: No daemon answers, or the image cannot be had.
-    """
+    """An image for the log: the given name, and the id, which identifies the version."""
     client = connect()
     try:
         name = ensure_image(client, image)

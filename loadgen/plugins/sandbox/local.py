@@ -115,11 +115,7 @@ def isolation() -> str:
 
 
 def require_isolation() -> None:
-    """Check that programs can be isolated on this machine.
-
-    Raises:
-        SandboxError: The kernel does not offer enough: what is missing, and what to do.
-    """
+    """Raise `SandboxError` unless the kernel can isolate programs on this machine."""
     run(_TRIAL, _TRIAL_LIMITS)
 
 

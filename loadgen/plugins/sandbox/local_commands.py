@@ -32,11 +32,7 @@ _WITHOUT_NAMESPACES: Final = "; enable unprivileged user namespaces, or use cont
 
 
 class LocalSandbox(CommandSandbox):
-    """Namespaces of this machine; see `workloads.sandbox_contract.Sandbox`.
-
-    Raises:
-        SandboxError: The kernel does not give what isolates it.
-    """
+    """Namespaces of this machine, or `SandboxError`; see `workloads.sandbox_contract.Sandbox`."""
 
     def __init__(self, spec: SandboxSpec) -> None:
         super().__init__(spec.folder, spec.limits)

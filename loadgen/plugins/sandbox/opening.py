@@ -101,11 +101,7 @@ class SandboxOnDemand(AsyncCalls):
         return await (await self.open()).call(function)
 
     async def open(self) -> AsyncSandbox:
-        """Open it, unless it is open.
-
-        Raises:
-            SandboxError: It cannot be opened.
-        """
+        """Open the sandbox unless it is open, or raise `SandboxError`."""
         if self._spec is None:
             raise SandboxError(_NOT_ALLOWED)
         async with self._opening:
@@ -126,11 +122,7 @@ class SandboxPool:
 
     @asynccontextmanager
     async def sandbox(self, spec: SandboxSpec) -> AsyncIterator[AsyncSandbox]:
-        """A sandbox for the length of a block.
-
-        Raises:
-            SandboxError: It cannot be opened.
-        """
+        """A sandbox for the length of a block, or raise `SandboxError`."""
         async with self._places, async_sandbox(spec) as sandbox:
             yield sandbox
 

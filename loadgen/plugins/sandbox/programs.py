@@ -71,22 +71,13 @@ def isolation(spec: SandboxSpec) -> Mapping[str, Any]:
 
 
 def require(spec: SandboxSpec) -> None:
-    """Check that programs run as processes of this machine are isolated.
-
-    Raises:
-        SandboxError: They are not: the message says what to do.
-    """
+    """Raise `SandboxError` unless programs of this machine are isolated where they must be."""
     if spec.kind == "local":
         local.require_isolation()
 
 
 def run(job: Job, limits: ProgramLimits) -> ProgramOutcome:
-    """Run a job to the end, in a sandbox.
-
-    Raises:
-        SandboxError: It could not be run.
-        ExtraError: The client of Docker is not installed.
-    """
+    """Run a job to the end, in a sandbox, or raise `SandboxError`."""
     if _Chosen.containers is not None:
         return _Chosen.containers.run(job, limits)
     return local.run(job, limits, unisolated=_Chosen.unisolated)

@@ -67,11 +67,7 @@ class LoggedRequest:
 
 
 def read(folder: Path) -> Mapping[int, Sequence[LoggedRequest]]:
-    """The requests of each row, in order of issue.
-
-    Raises:
-        LogError: The log cannot be read.
-    """
+    """The requests of each row, in order of issue."""
     from reporter.log.database import open_log
 
     with open_log(folder, also=("events", "outputs")) as log:

@@ -79,11 +79,7 @@ def ask(
     done: Callable[[ConformanceRow], None],
     make_codec: MakeCodec = codec_of,
 ) -> None:
-    """Ask every row's requests, into a dedicated log.
-
-    Raises:
-        WriterError: The log could not be written.
-    """
+    """Ask every row's requests, into a dedicated log."""
     settings = {"command": "selftest", "protocol": "mixed", "model": "scenario", "stream": True}
     with EventRecorder(path=folder / LOG_NAME, settings=settings) as recorder:
         _tell(recorder.put, EventType.TEST_STARTED)

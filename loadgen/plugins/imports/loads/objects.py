@@ -24,12 +24,7 @@ _MOST_TOKENS: Final = 2**53
 
 
 def read_objects(path: Path) -> list[Fields]:
-    """Read the objects of a file: JSON lines, or one object over several lines.
-
-    Raises:
-        SourceError: The file does not exist, or cannot be read.
-        MalformedError: The file is not JSON, or has no object.
-    """
+    """Read the objects of a file, one a line or one in all; see `read_json`."""
     lines = [line for line in text_of(path).splitlines() if line.strip()]
     if not lines or not lines[0].rstrip().endswith("}"):
         return [read_object(path)]
@@ -83,11 +78,7 @@ def whole(value: object) -> int | None:
 
 
 def column(record: Fields, name: str, length: int | None = None) -> Sequence[Any] | None:
-    """A list with one entry per request; None if absent.
-
-    Raises:
-        MalformedError: The value is not a list, or has another length.
-    """
+    """A list with one entry per request, or raise `MalformedError`; None if absent."""
     values = record.values.get(name)
     if values is None:
         return None
@@ -99,11 +90,7 @@ def column(record: Fields, name: str, length: int | None = None) -> Sequence[Any
 
 
 def times(record: Fields, place: str, values: object) -> list[float]:
-    """Durations that are not negative.
-
-    Raises:
-        MalformedError: A value is not.
-    """
+    """Durations that are not negative, or raise `MalformedError`."""
     if not isinstance(values, list):
         raise record.wrong(place, "a list of seconds", values)
     return list(_times(record, place, values))

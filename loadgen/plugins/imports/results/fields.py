@@ -127,12 +127,7 @@ class Fields:
 
 
 def read_fields(path: Path) -> Fields:
-    """Read a file with one JSON object.
-
-    Raises:
-        SourceError: It does not exist, or cannot be read.
-        MalformedError: It is not JSON, or not an object.
-    """
+    """Read a file with one JSON object; see `read_json`."""
     value = read_json(path)
     if not isinstance(value, dict):
         raise _wrong(path, "the file", "an object", value)
@@ -140,12 +135,7 @@ def read_fields(path: Path) -> Fields:
 
 
 def read_json(path: Path) -> Any:
-    """Read a JSON file.
-
-    Raises:
-        SourceError: It does not exist, or cannot be read.
-        MalformedError: It is not JSON, for example because it was cut off.
-    """
+    """Read a JSON file, or raise `MalformedError`; see `text_of`."""
     text = text_of(path)
     try:
         return parse_json(text)
@@ -155,12 +145,7 @@ def read_json(path: Path) -> Any:
 
 
 def text_of(path: Path) -> str:
-    """Read a text file.
-
-    Raises:
-        SourceError: It does not exist, or cannot be read.
-        MalformedError: It is too long, or is not UTF-8.
-    """
+    """Read a text file, or raise `SourceError`; `MalformedError` for a long one, or another encoding."""
     try:
         return read_text(path, MOST_BYTES)
     except MalformedError as error:
@@ -170,11 +155,7 @@ def text_of(path: Path) -> str:
 
 
 def objects(path: Path, place: str, values: list[Any]) -> Iterator[Fields]:
-    """The objects of a list.
-
-    Raises:
-        MalformedError: One of its values is not an object.
-    """
+    """The objects of a list, or raise `MalformedError`."""
     for number, value in enumerate(values):
         here = f"{place}[{number}]"
         if not isinstance(value, dict):
@@ -235,12 +216,7 @@ class TableRow:
 
 
 def read_rows(path: Path, columns: Sequence[str], what: str) -> Iterator[TableRow]:
-    """Read a CSV file with a heading.
-
-    Raises:
-        SourceError: It does not exist, or cannot be read.
-        MalformedError: A column is missing, or it has no rows.
-    """
+    """Read a CSV file with a heading, or raise `MalformedError`; see `text_of`."""
     rows = csv.DictReader(text_of(path).splitlines())
     if missing := [name for name in columns if name not in (rows.fieldnames or ())]:
         raise MalformedError(f"{path} is not {what}: no column {', '.join(missing)}")
@@ -252,11 +228,7 @@ def read_rows(path: Path, columns: Sequence[str], what: str) -> Iterator[TableRo
 
 
 def file_in(path: Path, name: str, what: str) -> Path:
-    """The file that a path names, directly or by folder.
-
-    Raises:
-        SourceError: Neither is there.
-    """
+    """The file that a path names, directly or by folder, or raise `SourceError`."""
     require_there(path)
     if path.is_file():
         return path
@@ -266,11 +238,7 @@ def file_in(path: Path, name: str, what: str) -> Path:
 
 
 def file_of(path: Path, what: str) -> Path:
-    """The path, if a file.
-
-    Raises:
-        SourceError: It does not exist, or is a folder.
-    """
+    """The path of a file, or raise `SourceError` for a folder."""
     require_there(path)
     if path.is_dir():
         raise SourceError(f"{path} is a folder: name {what}")
@@ -278,10 +246,6 @@ def file_of(path: Path, what: str) -> Path:
 
 
 def require_there(path: Path) -> None:
-    """Refuse a path that does not exist.
-
-    Raises:
-        SourceError: It does not.
-    """
+    """Raise `SourceError` for a path that does not exist."""
     if not path.exists():
         raise SourceError(f"{path} does not exist")
