@@ -89,6 +89,16 @@ class SessionOptions(ScoringOptions, total=False):
     """Distribution of arrivals of --rate and --stages; poisson by default."""
     burstiness: float | None
     """The shape of --arrival gamma: 1 is poisson, less is burstier."""
+    trace: str | None
+    """Replay a trace of requests or sessions, or an earlier run; at the recorded times unless there is
+    another load.
+    """
+    trace_speed: float | None
+    """Replay --trace FACTOR times as fast."""
+    trace_format: str | None
+    """Format of --trace, time unit (s, ms, us, ns), tokens per block: mooncake,unit=s. Default: detected
+    from the first lines.
+    """
     think: str | None
     """Think time of a user between a response and the next request: 2s, exponential:2s."""
     warmup: str | None
@@ -316,16 +326,6 @@ class RunOptions(SessionOptions, total=False):
     """
     stages: str | None
     """Open loop: a YAML, JSON, TOML or CSV file of stages, each with a duration and a rate."""
-    trace: str | None
-    """Replay a trace of requests or sessions, or an earlier run; at the recorded times unless there is
-    another load.
-    """
-    trace_speed: float | None
-    """Replay --trace FACTOR times as fast."""
-    trace_format: str | None
-    """Format of --trace, time unit (s, ms, us, ns), tokens per block: mooncake,unit=s. Default: detected
-    from the first lines.
-    """
     offline: bool | None
     """Send all requests at once."""
     requests: int | None
@@ -378,16 +378,6 @@ class SweepOptions(SessionOptions, total=False):
     """
     stages: str | None
     """Open loop: a YAML, JSON, TOML or CSV file of stages, each with a duration and a rate."""
-    trace: str | None
-    """Replay a trace of requests or sessions, or an earlier run; at the recorded times unless there is
-    another load.
-    """
-    trace_speed: float | None
-    """Replay --trace FACTOR times as fast."""
-    trace_format: str | None
-    """Format of --trace, time unit (s, ms, us, ns), tokens per block: mooncake,unit=s. Default: detected
-    from the first lines.
-    """
     offline: bool | None
     """Send all requests at once."""
     requests: int | None

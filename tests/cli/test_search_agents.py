@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 import pytest
 
 from loadgen.mock_endpoint.process import start_mock
+from tests.plugins.agentic.weka_files import conversation, request, written
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SPEED = {"itl": "10ms", "slowdown": "7.4ms", "tokens": "uniform:10..14"}
 """n agents have 1000 / (10 + 7.4 (n - 1)) tokens/s: 21.3 of 6, and 18.4 of 7."""
@@ -25,11 +29,16 @@ PLACES = {"itl": "20ms", "slots": 6, "tokens": "uniform:10..14"}
     ],
 )
 def test_a_search_finds_the_known_number_of_agents(
-    loadgen: Any, capacity: dict[str, Any], rules: tuple[str, ...]
+    loadgen: Any, tmp_path: Path, capacity: dict[str, Any], rules: tuple[str, ...]
 ) -> None:
-    """By the tier's speed, by the tier's TTFT: six agents meet it, and seven do not."""
+    """By the tier's speed, by the tier's TTFT: six agents that replay sessions meet it, and seven do not."""
+    turns = [request(number, range(number + 2), took=1, out=14) for number in range(5)]
+    trace = written(tmp_path / "trace.jsonl", *(conversation(*turns, name=f"{n}") for n in range(150)))
+    replay = ("--trace", trace, "--trace-speed", 1000, "--salt")
     with start_mock(ttft="1ms", **capacity) as server:
         common = ("--url", server.url, "--model", "mock", "-c", "5..8", "--point-duration", "1s", "-q")
-        done = loadgen("search", *common, *rules, "--on-invalid", "warn", "--json", "--out", "search")
+        done = loadgen(
+            "search", *common, *replay, *rules, "--on-invalid", "warn", "--json", "--out", "search"
+        )
     result = orjson.loads(done.stdout)
     assert (result["concurrency"], result["between"]) == (6, [6, 7]), result["message"]

@@ -17,7 +17,7 @@ SEARCH: Final = Panel("Search")
 
 
 REPLACED: Final = frozenset(
-    {"offline", "stages", "trace", "trace_speed", "trace_format", "requests", "sessions", "passes", "repeats"}
+    {"offline", "stages", "requests", "sessions", "passes", "repeats"}
     | {"duration", "stop_on_overload", "steady", "max_concurrency", "abort_on_fail"}
     | OF_ONE_REPORT
 )
