@@ -38,7 +38,7 @@ def gate(settings: GateSettings) -> None:
     from loadgen.sessions.evaluate_run import evaluate
     from loadgen.sessions.files.run_folder import folder_of
     from loadgen.sessions.files.series_file import is_series
-    from loadgen.sessions.gating.given_inputs import idle_options
+    from loadgen.sessions.gating.given_inputs import unused_options
     from loadgen.sessions.series.series_gate import code_of_series, evaluate_series
     from loadgen.sessions.settings.format_options import chosen_format
     from loadgen.sessions.settings.tokenizer_options import load
@@ -64,7 +64,7 @@ def gate(settings: GateSettings) -> None:
         full=settings.full,
         exit_code=code if is_series(settings.run) else None,
     )
-    for option in idle_options(settings, parts):
+    for option in unused_options(settings, parts):
         sys.stderr.write(f"note: {option} was given, and no rule needs it\n")
     publish_verdicts(parts, folder_of(settings.run), junit=settings.junit, markdown=settings.markdown)
     raise typer.Exit(code)

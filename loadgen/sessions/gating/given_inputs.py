@@ -223,7 +223,7 @@ def _audit(path: Path) -> tuple[str, Mapping[str, Any]]:
     return called["name"], members
 
 
-def idle_options(settings: GateSettings, parts: Sequence[NamedVerdict]) -> Iterator[str]:
+def unused_options(settings: GateSettings, parts: Sequence[NamedVerdict]) -> Iterator[str]:
     """The options that no rule used."""
     asked = {row.group for part in parts for row in part.rows}
     for option, option_value, groups in (

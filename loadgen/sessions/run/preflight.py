@@ -57,17 +57,17 @@ def warn_of(prepared: Prepared, observer: Observer, name: str = "") -> None:
         observer.note(f"{before}{warning}")
     if rules is None:
         return
-    broken = foreseen(prepared.plan, prepared.settings(), rules)
+    broken = broken_by_plan(prepared.plan, prepared.settings(), rules)
     rows = [row for row in broken if not skip & {row.id, row.group}]
     lines = [f"the run cannot be valid: {row.id}: {'; '.join(why)}" for row, why in whys(rows)]
     # Scores of a run that asks benchmarks are in its log.
     settled_by_run = skip if prepared.accuracy is None else skip | {"accuracy"}
     nameless = () if prepared.accuracy is None else without_score(rules, prepared.accuracy, skip)
-    for line in (*lines, *nameless, *lacking(rules, settled_by_run)):
+    for line in (*lines, *nameless, *missing_inputs(rules, settled_by_run)):
         observer.note(f"{before}{line}")
 
 
-def lacking(rules: Ruleset, skip: Collection[str]) -> Iterator[str]:
+def missing_inputs(rules: Ruleset, skip: Collection[str]) -> Iterator[str]:
     """The rules that a run cannot pass by itself, because they need inputs that only a gate takes."""
     from rulesets.evaluation import rules_of
 
@@ -91,7 +91,7 @@ def lacking(rules: Ruleset, skip: Collection[str]) -> Iterator[str]:
         yield f"the run cannot pass by itself: {', '.join(rule_ids)}; evaluate it when it has ended: {how}"
 
 
-def foreseen(plan: Plan, settings: Mapping[str, Any], rules: Ruleset) -> Iterator[VerdictRow]:
+def broken_by_plan(plan: Plan, settings: Mapping[str, Any], rules: Ruleset) -> Iterator[VerdictRow]:
     """The rules that a run of a plan will break, whatever the endpoint does."""
     from reporter.log.run_head import generation
     from rulesets.evaluation import rules_of
