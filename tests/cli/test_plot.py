@@ -120,7 +120,6 @@ def test_what_cannot_be_drawn_is_refused(run: Path, other: Path, tmp_path: Path)
 def test_a_wrong_name_comes_before_a_missing_library(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """To install the library first would be in vain."""
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    monkeypatch.setattr("importlib.util.find_spec", lambda *_: None)
     with pytest.raises(UsageError, match="no plot has this name"):
         plot([run], what="nope")
     with pytest.raises(UsageError, match="matplotlib, which is not installed"):

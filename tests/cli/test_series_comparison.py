@@ -50,7 +50,7 @@ def written(
     capsys: pytest.CaptureFixture[str],
 ) -> Callable[[str], str]:
     """Write the comparison in a format."""
-    monkeypatch.setattr("loadgen.sessions.series_by_point.compare_points", lambda *_: compared)
+    monkeypatch.setattr("loadgen.cli.compare_series.compare_points", lambda *_: compared)
 
     def write(form: str) -> str:
         with suppress(typer.Exit):
@@ -100,7 +100,7 @@ def test_the_markdown_file_and_what_only_runs_have(
     sweeps: list[Path], compared: SeriesComparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`--markdown` writes the same; a picture is of one pair of runs."""
-    monkeypatch.setattr("loadgen.sessions.series_by_point.compare_points", lambda *_: compared)
+    monkeypatch.setattr("loadgen.cli.compare_series.compare_points", lambda *_: compared)
     path = tmp_path / "comparison.md"
     with suppress(typer.Exit):
         compare(CompareSettings(runs=sweeps, markdown=path))

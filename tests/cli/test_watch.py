@@ -173,7 +173,7 @@ def test_a_log_that_is_half_made_is_waited_for(tmp_path: Path, monkeypatch: pyte
             Store.create(path, Session()).close()
             raise NotALogError(f"{path}: was none when it was looked at")
 
-    monkeypatch.setattr("recorder.store.verify", late)
+    monkeypatch.setattr("loadgen.sessions.run.watching.verify", late)
     monkeypatch.setattr(watching.time, "sleep", slept.append)
     watching.await_log(tmp_path, 30.0)
 
@@ -205,8 +205,8 @@ def test_a_log_that_takes_long_to_read_is_read_less_often(
 
     monkeypatch.setattr(watching.time, "monotonic", lambda: now_s[0])
     monkeypatch.setattr(watching.time, "sleep", sleep)
-    monkeypatch.setattr("loadgen.sessions.run.report_of_log.make_report", read)
-    monkeypatch.setattr("recorder.lock.is_held", lambda _: True)
+    monkeypatch.setattr("loadgen.sessions.run.watching.make_report", read)
+    monkeypatch.setattr("loadgen.sessions.run.watching.is_held", lambda _: True)
     readings = watching.reports_while_it_runs(tmp_path, 1.0)
     for _ in range(3):
         next(readings)
