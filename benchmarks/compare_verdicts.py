@@ -21,10 +21,9 @@ from typing import TYPE_CHECKING, Final
 
 from simulated import Simulated, closed_loop, lognormal, side_of
 
-from reporter.compare.compare_sides import compare
+from reporter.compare.compare_sides import compare, primary
 from reporter.compare.compared_metric import DECIDING, metric
 from reporter.compare.comparison import Rules
-from reporter.compare.primary import primary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

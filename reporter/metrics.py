@@ -15,9 +15,8 @@ from reporter.findings.failed_requests import failure_limit
 from reporter.findings.findings import findings, validity
 from reporter.findings.load_findings import steadiness
 from reporter.findings.overhead_effect import effects
-from reporter.findings.token_checks import token_checks
+from reporter.findings.token_checks import token_checks, went_away
 from reporter.findings.undefined import undefined
-from reporter.findings.went_away import went_away
 from reporter.imported import has_starts, is_measured
 from reporter.late_read_bounds import COMPLETED, bounds
 from reporter.log.database import all_figures, figures

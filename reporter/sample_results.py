@@ -11,8 +11,8 @@ from reporter.accuracy.asked import asked, passes
 from reporter.errors import OptionError
 from reporter.log.run_head import logged_settings
 from reporter.log.sql_files import quoted
-from reporter.telemetry.sample_energy import COLUMNS as ENERGY
-from reporter.telemetry.sample_energy import CorrectBy, make_sample_energy
+from reporter.telemetry.energy_figures import COLUMNS as ENERGY
+from reporter.telemetry.energy_figures import CorrectBy, make_sample_energy
 from reporter.values.scorer_definitions import defined
 from rulesets.request_metrics import REQUEST_METRICS
 

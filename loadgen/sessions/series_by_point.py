@@ -12,7 +12,7 @@ from loadgen.sessions.files import series_file as files
 from loadgen.sessions.files.run_folder import folder_of
 from loadgen.sessions.plotting import labels
 from loadgen.sessions.settings.verdict_options import exit_code, most_severe
-from reporter.compare.point_pairs import PointComparison, SeriesComparison
+from reporter.compare.comparison import PointComparison, SeriesComparison
 from reporter.log.storage_place import has_log
 
 if TYPE_CHECKING:

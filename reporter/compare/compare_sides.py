@@ -12,13 +12,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from reporter.compare.comparable import Mismatch, unlike
+from reporter.compare.compared_metric import DECIDING, metric
 from reporter.compare.comparison import Comparison, SideSummary
 from reporter.compare.family import Family, is_constant
 from rulesets.statistics import mann_whitney
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from fractions import Fraction
 
+    from reporter.compare.compared_figure import ComparedFigure
     from reporter.compare.compared_metric import ComparedMetric
     from reporter.compare.comparison import ComparisonRow, MetricChange, Rules, Status
     from reporter.compare.side import Side
@@ -313,3 +316,48 @@ def _worst(row: ComparisonRow, change: MetricChange) -> float | None:
 def _scaled(change: float, row: ComparisonRow) -> float:
     """A change on the scale on which standard errors shrink with the root of the number."""
     return change if row.in_points else math.log1p(max(change, _LEAST))
+
+
+BEYOND: Final = 10
+"""The fewest independent requests beyond a percentile, on each side, with which it decides by default."""
+
+_LOWER: Final = (95, 90)
+"""The percentiles that decide in place of a higher one."""
+
+
+def primary(sides: Sequence[Side]) -> tuple[list[ComparedMetric], list[str]]:
+    """Choose the metrics that decide, with a note on each percentile that these runs cannot tell.
+
+    The choice depends on the effective number of requests only: the chance of a false alarm stays as it is.
+    Groups of runs, and runs without their logs, keep the highest percentiles.
+    """
+    chosen, notes = [], []
+    for asked in map(metric, DECIDING):
+        needed = _needed(sides, asked)
+        if asked.p is None or needed is None:
+            chosen.append(asked)
+            continue
+        names = (f"{asked.of}:p({lower})" for lower in _LOWER)
+        other = next((lower for lower in map(metric, names) if _needed(sides, lower) is None), None)
+        takes = f"takes about {needed:,} such requests a side: {BEYOND} independent ones beyond it"
+        if other is None:
+            notes.append(f"{asked.name}, which {takes}, does not decide")
+        else:
+            chosen.append(other)
+            notes.append(f"{other.name} decides in place of {asked.name}, which {takes}")
+    return chosen, notes
+
+
+def _needed(sides: Sequence[Side], asked: ComparedMetric) -> int | None:
+    """How many requests a side would need for a percentile to decide; None where the runs have enough."""
+    figures = [run.figures.get(asked.name) for side in sides for run in side.runs]
+    if len(figures) > len(sides) or asked.p is None:
+        return None
+    return max((needed for each in figures if (needed := _needed_of(each, asked.p))), default=None)
+
+
+def _needed_of(figure: ComparedFigure | None, p: Fraction) -> int | None:
+    if figure is None or figure.ordered is None:
+        return None
+    fewest = math.ceil(BEYOND / (1 - p))
+    return None if figure.ordered.n >= fewest else math.ceil(fewest * figure.n / figure.ordered.n)

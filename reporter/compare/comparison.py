@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from reporter.compare.comparable import Mismatch
     from rulesets.quantity import Better
 
@@ -169,3 +171,40 @@ class Comparison:
     def to_dict(self) -> dict[str, Any]:
         """The comparison as plain JSON-able values."""
         return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class PointComparison:
+    """A point that two series have.
+
+    Attributes:
+        runs: Its run in the reference, and in the other series.
+    """
+
+    name: str
+    runs: tuple[Path, Path]
+    comparison: Comparison
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesComparison:
+    """Two series, compared.
+
+    Attributes:
+        points: Those that are in both, at least one.
+        left_out: The names of points that are in one of the series only.
+        worst: The first point with the most severe result, which is the result of the series.
+    """
+
+    names: tuple[str, str]
+    points: list[PointComparison]
+    left_out: list[str]
+    worst: PointComparison
+
+    def to_dict(self) -> dict[str, Any]:
+        """`points`: the name and the comparison of each, in plain types."""
+        return {
+            "points": [
+                {"name": point.name, "comparison": point.comparison.to_dict()} for point in self.points
+            ]
+        }

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from reporter.findings.client_overhead import ClientOverhead
     from reporter.findings.cold_start import ColdStart
     from reporter.findings.overload import Overload
-    from reporter.findings.went_away import WentAway
+    from reporter.findings.token_checks import WentAway
     from reporter.nodes import Nodes
     from reporter.report import Finding, MetricBounds, RequestCounts, SteadyState, Summary
     from reporter.run_facts import CompleteUntil

@@ -1,9 +1,9 @@
-"""The server's token counts, compared with each other and with the text that they are of."""
+"""The counts that checks take from the log: of tokens, and of failures since which the endpoint was gone."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from reporter.log.database import figures
 
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from reporter.log.database import OpenLog
+    from reporter.report import RequestCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +42,57 @@ def token_checks(log: OpenLog) -> TokenChecks:
     """Compare the counts of a log with each other and with the texts."""
     row: Mapping[str, Any] = figures(log, "token_checks")
     return TokenChecks(**{field.name: row[field.name] for field in fields(TokenChecks)})
+
+
+_GONE: Final = frozenset(
+    (
+        "refused",
+        "reset",
+        "truncated",
+        "connect_timeout",
+        "dns",
+        "http_500",
+        "http_502",
+        "http_503",
+        "http_504",
+    )
+)
+"""Failures at an endpoint, or behind a gateway, whose server is down."""
+
+_FEWEST_GONE: Final = 5
+_SQL: Final = """
+WITH last AS (
+    SELECT max(ended_ns) FILTER (status = 'completed') AS at_ns, min(issued_ns) AS start_ns
+    FROM requests
+    WHERE measured
+)
+SELECT error, count(*), (min(ended_ns) - any_value(start_ns)) / 1e9
+FROM requests, last
+WHERE measured AND status = 'failed' AND ended_ns > at_ns
+GROUP BY error
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class WentAway:
+    """The end of an endpoint: from a moment on no request completed, and those that ended failed.
+
+    Attributes:
+        after_s: The first of these failures, in seconds from the first issue.
+    """
+
+    after_s: float
+    requests: int
+
+
+def went_away(log: OpenLog, counts: RequestCounts) -> WentAway | None:
+    """Find the moment from which an endpoint was gone; None where it answered until the end."""
+    if counts.failed < _FEWEST_GONE or not counts.completed:
+        return None
+    tail = log.execute(_SQL).fetchall()
+    gone = [(count, after_s) for error, count, after_s in tail if error in _GONE]
+    requests = sum(count for count, _ in gone)
+    half = max(counts.failed, sum(count for _, count, _ in tail) + _FEWEST_GONE) / 2
+    if requests < max(_FEWEST_GONE, half):
+        return None
+    return WentAway(min(after_s for _, after_s in gone), requests)

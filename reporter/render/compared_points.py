@@ -19,7 +19,7 @@ from reporter.render.table import Column, Mark, Table, tone
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reporter.compare.point_pairs import SeriesComparison
+    from reporter.compare.comparison import SeriesComparison
     from reporter.render.table import Cell
 
 NOTE: Final = "Changes of the second series from the first; * is significant, each point by itself."

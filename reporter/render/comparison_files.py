@@ -15,8 +15,7 @@ from reporter.render.markdown import safe, table_lines
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reporter.compare.comparison import Comparison
-    from reporter.compare.point_pairs import SeriesComparison
+    from reporter.compare.comparison import Comparison, SeriesComparison
 
 _FIGURE: Final = ("value", "low", "high", "n")
 _CHANGE: Final = ("by", "low", "high", "p", "adjusted_p", "finding", "fails")

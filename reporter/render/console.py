@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+import re
+import shlex
+from dataclasses import asdict, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
@@ -13,7 +15,6 @@ from reporter.number_text import whole
 from reporter.render import health_lines, latency, totals, verdict_table
 from reporter.render.console_page import block, draw, sentence, styled, tables, text
 from reporter.render.heading import heading
-from reporter.render.named_run import naming
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -180,3 +181,16 @@ def _finding(finding: Finding) -> RenderableType:
     label = styled(finding.severity, finding.severity.capitalize())
     remedy = [text(finding.remedy)] if finding.remedy else []
     return block(label, text(finding.message), *remedy)
+
+
+_COMMAND: Final = re.compile(r"(loadgen [a-z]+) RUN\b")
+
+
+def naming(report: Report, run: str) -> Report:
+    """A report whose remedies have the run in the place of `RUN`."""
+    named = shlex.quote(run)
+    findings = [
+        replace(finding, remedy=_COMMAND.sub(lambda command: f"{command[1]} {named}", finding.remedy))
+        for finding in report.findings
+    ]
+    return replace(report, findings=findings)

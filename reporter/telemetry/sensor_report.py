@@ -11,7 +11,7 @@ from reporter.log.run_head import generation, logged_settings
 from reporter.log.subjects import has_sensors
 from reporter.number_text import counted, figure, percent
 from reporter.report import Finding
-from reporter.telemetry import energy_figures, sample_energy, server_agreement
+from reporter.telemetry import energy_figures, server_agreement
 from reporter.telemetry.server_findings import about_server, unread
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ def with_telemetry(log: OpenLog, report: Report) -> Report:
         return report
     log.load(server_agreement.TABLES)
     side, energy, went_back = server_agreement.server_side(log), None, 0
-    if sample_energy.knows_power(log):
-        log.load(sample_energy.TABLES)
+    if energy_figures.knows_power(log):
+        log.load(energy_figures.TABLES)
         energy, went_back = energy_figures.energy(log, report)
     findings = [*report.findings, *unread(all_figures(log, "sensor_errors"), side)]
     if side is not None:

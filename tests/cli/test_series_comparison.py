@@ -18,14 +18,14 @@ from loadgen.sessions.errors import UsageError
 from loadgen.sessions.series_by_point import compare_points, points_of_series
 from loadgen.sessions.settings.compare import CompareSettings
 from reporter.log.tables import BIG_TABLES
+from reporter.render.html.comparison_page import page_of_series
 from reporter.render.html.page import Tables
-from reporter.render.html.series_comparison_page import page_of
 from tests.remembered_logs import remembered_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reporter.compare.point_pairs import SeriesComparison
+    from reporter.compare.comparison import SeriesComparison
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,7 @@ def test_a_page_has_the_points_the_plots_and_the_queries(written: Callable[[str]
 @pytest.mark.slow
 def test_every_table_of_the_page_has_its_query(sweeps: list[Path], compared: SeriesComparison) -> None:
     """Over the views of a run of the series."""
-    page = page_of(compared)
+    page = page_of_series(compared)
     tables = [table for section in page.sections if isinstance(section, Tables) for table in section.tables]
     log = remembered_log(sweeps[0] / "01-concurrency-1")
     log.load(BIG_TABLES)

@@ -17,7 +17,7 @@ import pytest
 
 from loadgen.mock_endpoint.process import start_mock
 from recorder.event import EventType
-from reporter.telemetry.sample_energy import COLUMNS
+from reporter.telemetry.energy_figures import COLUMNS
 from tests.admission import Admission
 from tests.conftest import clean_environment
 from tests.remembered_logs import query

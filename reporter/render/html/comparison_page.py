@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reporter.contents import metric_statements
-from reporter.plots.plot_value import Plot
+from reporter.number_text import counted
+from reporter.plots.plot_value import NoPlot, Plot
 from reporter.render import compared
+from reporter.render.compared_points import NOTE, left_out, table
+from reporter.render.comparison_figure import differences
 from reporter.render.html import page_writer
-from reporter.render.html.page import Page, Plots, Prose, Remark, Remarks, Tables
+from reporter.render.html.page import Page, PlotGroup, Plots, Prose, Remark, Remarks, Tables
 from reporter.render.html.run_plots import grouped
 from reporter.render.table import Mark, Table, tone
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reporter.compare.comparison import Comparison, ComparisonRow
-    from reporter.plots.plot_value import NoPlot
+    from reporter.compare.comparison import Comparison, ComparisonRow, SeriesComparison
     from reporter.render.html.page import Section
 
 
@@ -69,3 +72,56 @@ def changes(comparison: Comparison, rows: Sequence[ComparisonRow]) -> tuple[Tabl
     query = metric_statements.figures(row.metric for row in rows)
     sides = range(1, len(comparison.sides))
     return tuple(compared.whole_table(comparison, rows, index, query) for index in sides)
+
+
+def render_series(series: SeriesComparison, *, plots: Sequence[Plot | NoPlot] = ()) -> str:
+    """The comparison as one HTML file."""
+    return page_writer.write(page_of_series(series, plots))
+
+
+def page_of_series(series: SeriesComparison, plots: Sequence[Plot | NoPlot] = ()) -> Page:
+    """The page as a value."""
+    reference, name = series.names
+    status = series.worst.comparison.status
+    return Page(
+        title=f"{name} vs {reference}",
+        marks=(Mark(status, tone(status)),),
+        lines=(f"{counted(len(series.points), 'point')}; the reference is {reference}",),
+        sections=tuple(_sections_of_series(series, plots)),
+        footer=(
+            "The result is the most severe of all points.",
+            'Run a query of this page over a run or a series: loadgen sql RUN "QUERY"',
+        ),
+    )
+
+
+def _sections_of_series(series: SeriesComparison, plots: Sequence[Plot | NoPlot]) -> Iterator[Section]:
+    if reasons := tuple(_reasons_of_series(series)):
+        yield Remarks("reasons", "Why", reasons)
+    yield Tables("points", "Points", (table(series),), (NOTE, *left_out(series)))
+    # A page finds a plot by its name.
+    by_point = (
+        replace(differences(point.comparison), name=f"differences-{number}")
+        for number, point in enumerate(series.points)
+    )
+    drawn = [*plots, *by_point]
+    headings = [*(plot.title for plot in plots), *(f"Changes at {point.name}" for point in series.points)]
+    groups = tuple(
+        PlotGroup(heading, (plot,))
+        for heading, plot in zip(headings, drawn, strict=True)
+        if isinstance(plot, Plot)
+    )
+    if groups:
+        yield Plots("plots", "Plots", groups, {}, tuple(plot for plot in drawn if isinstance(plot, NoPlot)))
+    for number, point in enumerate(series.points):
+        comparison = point.comparison
+        for title, of_family in compared.families(comparison.rows, verbose=False):
+            anchor = f"point-{number}-{'primary' if of_family[0].decides else 'other'}"
+            yield Tables(anchor, f"{point.name}: {title.lower()}", changes(comparison, of_family))
+
+
+def _reasons_of_series(series: SeriesComparison) -> Iterator[Remark]:
+    for point in series.points:
+        status = point.comparison.status
+        for reason in point.comparison.reasons:
+            yield Remark(Mark(status, tone(status)), f"{point.name}: {reason}")

@@ -13,7 +13,7 @@ from loadgen.plugins.exports.parquet import write_tables
 from recorder import EventType
 from reporter import MetricsReporter
 from reporter.sample_results import ResultOptions
-from reporter.telemetry.sample_energy import COLUMNS
+from reporter.telemetry.energy_figures import COLUMNS
 from tests.reporter.accuracy.conftest import Benchmark
 from tests.reporter.conftest import Run
 
