@@ -109,42 +109,18 @@ def _asked(report: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 def _dataset_rules(ruleset: Ruleset) -> Iterator[Rule]:
     """One rule for each property of the dataset. A different name fails nothing."""
-    wanted = ruleset.dataset
-    if wanted.name:
-        yield Rule(
-            "dataset.name",
-            "dataset.name",
-            "validity",
-            f"dataset: {wanted.name}",
-            lambda case: _name(wanted.name, case),
-            severity="info",
-        )
-    if wanted.perf_samples is not None:
-        yield Rule(
-            "dataset.perf_samples",
-            "dataset.perf_samples",
-            "validity",
-            f"perf_samples: {wanted.perf_samples}",
-            lambda case: _perf_samples(wanted.perf_samples or 0, case),
-            wanted.perf_samples,
-        )
-    if wanted.acc_samples is not None:
-        yield Rule(
-            "dataset.acc_samples",
-            "dataset.acc_samples",
-            "validity",
-            f"acc_samples: {wanted.acc_samples}",
-            lambda case: _acc_samples(wanted.acc_samples or 0, case),
-            wanted.acc_samples,
-        )
-    if wanted.sha256:
-        yield Rule(
-            "dataset.sha256",
-            "dataset.sha256",
-            "validity",
-            f"sha256: {wanted.sha256}",
-            lambda case: _sha256(wanted.sha256, case),
-        )
+    for key, (label, evaluate) in _DATASET.items():
+        wanted = getattr(ruleset.dataset, key)
+        if wanted not in {None, ""}:
+            yield Rule(
+                id=f"dataset.{key}",
+                kind=f"dataset.{key}",
+                group="validity",
+                text=f"{label}: {wanted}",
+                evaluate=lambda case, evaluate=evaluate, wanted=wanted: evaluate(wanted, case),  # type: ignore[misc]
+                bound=None if isinstance(wanted, str) else wanted,
+                severity="info" if key == "name" else "fail",
+            )
 
 
 def _name(wanted: str, case: Case) -> RuleOutcome:
@@ -198,6 +174,15 @@ def _sha256(wanted: str, case: Case) -> RuleOutcome:
         wanted.lower(),
         remedy="ask from the file that the rules name: --prompts FILE",
     )
+
+
+_DATASET: Final[Mapping[str, tuple[str, Callable[[Any, Case], RuleOutcome]]]] = {
+    "name": ("dataset", _name),
+    "perf_samples": ("perf_samples", _perf_samples),
+    "acc_samples": ("acc_samples", _acc_samples),
+    "sha256": ("sha256", _sha256),
+}
+"""The properties of the dataset: what each is called, and how it is evaluated."""
 
 
 def _seed_rules(ruleset: Ruleset) -> Iterator[Rule]:
