@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.files.run_folder import require_distinct
-from reporter.compare.compare_sides import compare
+from reporter.compare.compare_sides import compare, primary
 from reporter.compare.comparison import Comparison, Rules
-from reporter.compare.primary import primary
 from reporter.compare.side import ComparedRun, Side, common_scores, look
 from reporter.references import evidence, log_head, runs_of
 
