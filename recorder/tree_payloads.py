@@ -14,6 +14,7 @@ class TreeTurn(TypedDict, total=False):
 
     session: Text  #: recorded id of the session
     stream: Integer  #: its agent, from 0, the main agent
+    parent: Integer | None  #: the agent that spawned its agent
     depth: Integer  #: spawns between the main agent and its agent
     agent: Text | None  #: recorded kind of a subagent
     after: Annotated[list[int], KeyColumn("BIGINT[]", "INTEGERS")]  #: the turns that it waited for

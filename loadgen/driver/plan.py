@@ -70,6 +70,8 @@ class Plan:
     balance: str = "round-robin"
     #: Whether each request carries a `traceparent`; see `loadgen.driver.requests.cache_buster`.
     trace_context: bool = False
+    #: The headers that name the session of a request; see `loadgen.driver.requests.session_headers`.
+    session_headers: tuple[str, ...] = ()
     schedule_seed: int | None = None
     #: A further kind of sessions; None where all are single turns or conversations.
     session_kind: SessionKind | None = None
@@ -197,6 +199,7 @@ class Plan:
             "salt": self.salt,
             "balance": self.balance,
             "trace_context": self.trace_context,
+            **({"session_headers": list(self.session_headers)} if self.session_headers else {}),
             "max_tokens": self.generation.max_tokens,
             "temperature": self.generation.temperature,
             "stream": self.generation.stream,

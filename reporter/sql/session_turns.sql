@@ -1,6 +1,6 @@
 -- One row a request of a session of several turns: of a tree, or of a conversation, whose turns wait for the one before.
--- `waited_for` is the turn whose end was the last of those that it waited for, `join_wait_ms` how long its stream was ready
--- before that, `eligible_tokens` what a cache without bound has of the prompt and the answer that its prompt extends.
+-- `waited_for` is the turn whose end was the last of those that it waited for, `join_wait_ms` how long the turn before in its
+-- stream had ended by then, `eligible_tokens` what a cache without bound has of the prompt and the answer that its prompt extends.
 CREATE TABLE session_turns AS
 WITH turns AS (
     SELECT
@@ -35,7 +35,8 @@ WITH turns AS (
         start_ms AS recorded_start_ms,
         end_ms AS recorded_end_ms,
         tree_turns.input_tokens AS recorded_input_tokens,
-        tree_turns.output_tokens AS recorded_output_tokens
+        tree_turns.output_tokens AS recorded_output_tokens,
+        lag(ended_ns) OVER (PARTITION BY conversation_id, coalesce(stream, 0) ORDER BY turn) AS own_ready_ns
     FROM samples LEFT JOIN tree_turns USING (sample_uuid)
     WHERE
         conversation_id IS NOT NULL
@@ -49,7 +50,6 @@ ready AS (
         later.conversation_id,
         later.turn,
         max(before.ended_ns) AS ready_ns,
-        max(before.ended_ns) FILTER (before.stream = later.stream) AS own_ready_ns,
         arg_max(before.turn, before.ended_ns) AS waited_for
     FROM (SELECT conversation_id, turn, stream, unnest(after) AS before FROM turns) AS later
     JOIN turns AS before ON before.conversation_id = later.conversation_id AND before.turn = later.before
@@ -57,10 +57,10 @@ ready AS (
 )
 
 SELECT
-    turns.*,
+    turns.* EXCLUDE (own_ready_ns),
     waited_for,
     (turns.issued_ns - ready_ns) / 1e6 AS waited_ms,
-    (ready_ns - own_ready_ns) / 1e6 AS join_wait_ms,
+    greatest(ready_ns - turns.own_ready_ns, 0) / 1e6 AS join_wait_ms,
     base.input_tokens + base.output_tokens AS eligible_tokens
 FROM turns
 LEFT JOIN ready USING (conversation_id, turn)

@@ -50,7 +50,7 @@ turns_of AS (
         if(bool_and(ended_ns IS NOT NULL), max(ended_ns), NULL) AS ended_ns,
         arg_min(ttft_ms, turn) AS first_ttft_ms,
         arg_max(first_token_ns, issued_ns) FILTER (stream = 0) AS last_first_token_ns,
-        sum(greatest(join_wait_ms, 0)) AS join_wait_ms,
+        sum(join_wait_ms) AS join_wait_ms,
         sum(tool_ms) AS tool_ms,
         sum(delay_ms) AS delay_ms,
         max(abs(waited_ms - delay_ms)) AS delay_error_ms,

@@ -121,6 +121,7 @@ class AiohttpTransport:
         }
         if request.traceparent:
             headers["traceparent"] = request.traceparent
+        headers.update(request.headers)
         response = body = None
         if request.body:
             headers["Content-Type"] = "application/json"

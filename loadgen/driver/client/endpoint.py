@@ -72,10 +72,12 @@ class Endpoint:
 
     def http1(self, request: Request) -> bytes:
         """The bytes of a request in HTTP/1.1."""
-        method, path, request_id, body, traceparent = request
+        method, path, request_id, body, traceparent, headers = request
         start = f"{method} {self.place(path)} HTTP/1.1\r\n{self._fields}X-Request-Id: {request_id}\r\n"
         if traceparent:
             start += f"traceparent: {traceparent}\r\n"
+        for name, value in headers:
+            start += f"{name}: {value}\r\n"
         if not body:
             return f"{start}\r\n".encode("latin-1")
         content = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
@@ -194,6 +196,16 @@ def _closes(value: str) -> bool:
     raise EndpointError("--header Connection: only close and keep-alive can be sent")
 
 
+def check_session_header(name: str) -> None:
+    """Refuse a name that cannot be a header of its own.
+
+    Raises:
+        EndpointError: Why not.
+    """
+    if not _TOKEN.fullmatch(name) or name.lower() in _OURS:
+        raise EndpointError(f"--session-header {name!r}: give the name of a header, such as X-Session-ID")
+
+
 def _check_header(name: str, value: str) -> None:
     if not _TOKEN.fullmatch(name):
         raise EndpointError(f"--header {name!r}: not the name of an HTTP header")
@@ -211,6 +223,7 @@ class Request(NamedTuple):
     request_id: str
     body: bytes = b""  #: JSON; empty for none
     traceparent: str = ""  #: travels as `traceparent`; empty for none
+    headers: tuple[tuple[str, str], ...] = ()  #: further headers of this request alone
 
     def resent(self) -> Request:
         """Return the request for sending again over another connection."""

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from loadgen.driver.client.codec import Codec, Generation
     from loadgen.driver.client.transport import Transport
+    from loadgen.driver.requests.session_headers import SessionHeaders
     from workloads.sample import Sample
 
     Emit = Callable[[Event], None]
@@ -67,6 +68,7 @@ class RequestRunner:
         ship: Callable[[], None] = lambda: None,
         further: Sequence[Transport] = (),
         trace_context: bool = False,
+        session_headers: SessionHeaders | None = None,
     ) -> None:
         self._transports = (transport, *further)
         self.endpoints = len(self._transports)
@@ -82,6 +84,7 @@ class RequestRunner:
         self._allowance = allowance or Allowance()
         self._ship = ship
         self._trace_context = trace_context
+        self._session_headers = session_headers
         self._asked: set[int | tuple[int, int]] = set()
         self._giving_up_for = _INTERRUPTED
         self._origin, self._numbers = token_hex(8), count()
@@ -120,7 +123,7 @@ class RequestRunner:
         transport = self._transports[endpoint]
         body = self._refused.fitted(body)
         left_out: tuple[str, ...] = ()
-        request = Request("POST", self._codec.path, sample_uuid, body, trace.traceparent if trace else "")
+        request = self._request(sample_uuid, body, trace, more)
         attempt, failure = 1, None
         # Quotes inside texts are escaped.
         keeps_logprobs = use is _READ and b'"logprobs":true' in body
@@ -148,7 +151,7 @@ class RequestRunner:
                 exchange = self._exchange(sample_uuid, attempt, trace, due_s, keeps_logprobs=keeps_logprobs)
             if failure is None:
                 self._refused.confirm(left_out)
-            end = self._emit_end(sample_uuid, exchange, attempt, failure)
+            end = self._emit_end(sample_uuid, exchange, attempt, failure, more)
             outcome = self._outcome(exchange, failure, end, use)
             return self._read(outcome, exchange) if use is _READ else outcome
         except asyncio.CancelledError:
@@ -163,6 +166,13 @@ class RequestRunner:
                 exchange.stream.forget()
                 self._ship()
             exchange.stream.release()
+
+    def _request(
+        self, sample_uuid: str, body: bytes, trace: TraceContext | None, more: Mapping[str, Any]
+    ) -> Request:
+        headers = () if self._session_headers is None else self._session_headers.of(sample_uuid, more)
+        traceparent = trace.traceparent if trace else ""
+        return Request("POST", self._codec.path, sample_uuid, body, traceparent, headers)
 
     async def caught_up(self) -> int:
         """Emit the end of each request with a complete response; return until when none is missing, in ns."""
@@ -272,9 +282,16 @@ class RequestRunner:
         self._emit(Event(_SENT, exchange.sent_ns, sample_uuid, data))
 
     def _emit_end(
-        self, sample_uuid: str, exchange: Exchange, attempt: int, failure: RequestFailedError | None
+        self,
+        sample_uuid: str,
+        exchange: Exchange,
+        attempt: int,
+        failure: RequestFailedError | None,
+        more: Mapping[str, Any],
     ) -> Event:
         """Emit the end of a request; return the event."""
+        if self._session_headers is not None:
+            self._session_headers.learn(more, exchange.response)
         at_ns = exchange.ended_ns or time.monotonic_ns()
         data = self._end_data(exchange, attempt)
         if failure is not None:

@@ -40,7 +40,9 @@ from loadgen.driver.workers.shipping import Shipper
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
+    from loadgen.driver.plan import Plan
     from loadgen.driver.requests.request_source import RequestSource
+    from loadgen.driver.requests.session_headers import SessionHeaders
     from loadgen.driver.session_kind import SessionHost
 
 PROGRESS_INTERVAL_S: Final = 0.1
@@ -142,6 +144,7 @@ class Worker:
             *(self._transports[0], codec, plan.generation, self._shipper.put),
             further=self._transports[1:],
             trace_context=plan.trace_context,
+            session_headers=_session_headers(plan),
             retries=self._retries,
             allowance=Allowance(
                 plan.max_response_bytes, config.bounds.responses_bytes, lambda: self._shipper.waiting_bytes
@@ -254,6 +257,14 @@ class Worker:
         self._tasks.discard(task)
         if not task.cancelled() and (crash := task.exception()) is not None:
             self._shipper.tell(WorkerMessage.CRASHED, self._config.redact(_crash_text(crash)))
+
+
+def _session_headers(plan: Plan) -> SessionHeaders | None:
+    if not plan.session_headers:
+        return None
+    from loadgen.driver.requests.session_headers import SessionHeaders
+
+    return SessionHeaders(plan.session_headers)
 
 
 def _crash_text(crash: BaseException) -> str:

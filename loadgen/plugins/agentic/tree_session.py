@@ -177,6 +177,7 @@ class _Play:
         facts = {
             "session": tree.session_id,
             "stream": turn.stream,
+            "parent": tree.streams[turn.stream].parent,
             "depth": tree.depth(turn.stream),
             "agent": tree.streams[turn.stream].kind or None,
             "after": turn.after,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import orjson
 
 from loadgen.driver.client.codec import Codec, Generation
-from loadgen.driver.client.endpoint import Endpoint, endpoint
+from loadgen.driver.client.endpoint import Endpoint, check_session_header, endpoint
 from loadgen.driver.client.protocols import codec_of, protocol_entry
 from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.ending import ErrorBudget
@@ -185,6 +185,7 @@ def prepare(settings: PerfSettings) -> Prepared:
         salt=settings.prompts.salt,
         balance=settings.endpoint.balance or BALANCES[0],
         trace_context=_trace_context(targets, is_wanted=settings.client.trace_context),
+        session_headers=_session_headers(targets, settings.client.session_header),
         session_kind=service(dataset.session_kind)(settings) if dataset.session_kind else episodes,
     )
     require_askable(dataset, settings.prompts, codec, generation)
@@ -274,6 +275,16 @@ def _trace_context(targets: Sequence[Endpoint], *, is_wanted: bool) -> bool:
     if is_wanted and any(name.lower() == "traceparent" for name in targets[0].headers):
         raise UsageError("--trace-context: every request gets a new traceparent; omit --header")
     return is_wanted
+
+
+def _session_headers(targets: Sequence[Endpoint], names: Sequence[str]) -> tuple[str, ...]:
+    taken = {name.lower() for name in targets[0].headers}
+    for name in names:
+        check_session_header(name)
+        if name.lower() in taken:
+            raise UsageError(f"--session-header {name}: --header sends it too; give one of them, once")
+        taken.add(name.lower())
+    return tuple(names)
 
 
 def workers_of(workers: int | None, load: Load, requests: int | None) -> int:

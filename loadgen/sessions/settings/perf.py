@@ -67,6 +67,13 @@ class ClientSettings:
 
     trace_context: bool = CLIENT.switch("Send a W3C traceparent with each request, and log the ids.")
 
+    session_header: list[str] = CLIENT.option(
+        "Header with the id of the session: X-Session-ID, X-SMG-Routing-Key, X-Dynamo-Session-ID (with the "
+        "parent's), or x-session-token (echoed); repeatable.",
+        [],
+        metavar="NAME",
+    )
+
     def __post_init__(self) -> None:
         if self.workers is not None and not 1 <= self.workers <= MOST_WORKERS:
             raise UsageError(f"--workers {self.workers}: must be from 1 to {MOST_WORKERS}")
