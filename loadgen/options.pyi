@@ -236,6 +236,10 @@ class SessionOptions(ScoringOptions, total=False):
     """Open N connections before the first request; not with aiohttp."""
     trace_context: bool | None
     """Send a W3C traceparent with each request, and log the ids."""
+    session_header: str | Sequence[str] | None
+    """Header with the id of the session: X-Session-ID, X-SMG-Routing-Key, X-Dynamo-Session-ID (with the
+    parent's), or x-session-token (echoed); repeatable.
+    """
     ray: str | None
     """Issue requests from the nodes of a Ray cluster: on this machine, or at an address."""
     nodes: int | None
