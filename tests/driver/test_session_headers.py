@@ -55,7 +55,7 @@ def test_headers_are_in_the_request() -> None:
 
 
 @pytest.mark.parametrize("name", ["", "a b", "x:y", "Host", "x-request-id"])
-def test_what_is_no_header(name: str) -> None:
+def test_names_that_are_refused(name: str) -> None:
     """Refused before anything is sent."""
     with pytest.raises(EndpointError, match="--session-header"):
         check_session_header(name)

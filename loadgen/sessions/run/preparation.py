@@ -154,9 +154,7 @@ def prepare(settings: PerfSettings) -> Prepared:
     generation = _generation(settings, dataset)
     protocol, protocol_options = protocol_of(settings.endpoint), options_of(settings.endpoint)
     codec = codec_of(protocol, protocol_options)
-    episodes = None
-    if not dataset.session_kind:
-        episodes = _episodes(settings, dataset, codec, generation, targets[0])
+    episodes = _episodes(settings, dataset, codec, generation, targets[0])
     if episodes is not None:
         # What is counted is episodes, of as many requests as each takes.
         requests, sessions = None, requests if sessions is None else sessions
@@ -203,6 +201,8 @@ def _episodes(
     settings: PerfSettings, dataset: Dataset, codec: Codec, generation: Generation, target: Endpoint
 ) -> SessionKind | None:
     """The kind of sessions that plays episodes; None without episodes, whose code is then not loaded."""
+    if dataset.session_kind:
+        return None
     may_play = any(sample.has_several_turns for sample in examples(dataset.samples))
     if not may_play and not settings.episodes.has_agent:
         return None
@@ -282,7 +282,9 @@ def _session_headers(targets: Sequence[Endpoint], names: Sequence[str]) -> tuple
     for name in names:
         check_session_header(name)
         if name.lower() in taken:
-            raise UsageError(f"--session-header {name}: --header sends it too; give one of them, once")
+            raise UsageError(
+                f"--session-header {name}: already sent by --header or given twice; leave one out"
+            )
         taken.add(name.lower())
     return tuple(names)
 
