@@ -156,6 +156,10 @@ class SessionOptions(ScoringOptions, total=False):
     """Share of the prompt tokens that the server's prefix cache is to have."""
     cache_block: int | None
     """With --cache-hit: tokens of a block of the server's cache."""
+    agentic: str | None
+    """Sessions of agents with tool loops, subagents and compaction: default, or NAME=VALUE ... as in
+    docs/agentic.md.
+    """
     corpus: str | Path | None
     """A text file that prompts are cut from."""
     tokenizer: str | None

@@ -1,4 +1,4 @@
-"""Replayed sessions hit the mock's prefix cache as often as their recorded blocks allow."""
+"""Sessions hit the mock's prefix cache as often as their blocks allow."""
 
 from __future__ import annotations
 
@@ -43,3 +43,16 @@ def test_hits_are_the_theoretical_ones(loadgen: Any, tmp_path: Path, words: Path
         truths = server.truth(len(theory) * len(corpus.tree(0).turns))
     assert sum(truth.hit_blocks for truth in truths) == sum(hits for hits, _ in theory) > 0
     assert sum(truth.input_tokens // 4 for truth in truths) == sum(blocks for _, blocks in theory)
+
+
+def test_hits_of_made_up_sessions(loadgen: Any, words: Path) -> None:
+    """Two sessions of one theme, one after the other: prompts of exact lengths, and shared system prompts."""
+    form = "sessions=2 themes=1 turns=3 system=128 task=64 result=64 output=64 user=0 fanout=0 tool=0s"
+    with start_mock(cache_blocks=0, block_tokens=64, ttft="2ms", itl="0") as server:
+        common = ("--url", server.url, "--model", "mock", "-q", "--on-invalid", "warn", "--out", "run")
+        done = loadgen("perf", *common, "--agentic", form, "--tokenizer", words, "-c", 1, "--sessions", 2)
+        assert done.returncode == 0, done.stderr
+        truths = server.truth(6)
+    assert [truth.input_tokens for truth in truths] == 2 * [192, 320, 448]
+    # Of the second session, the first prompt finds the two blocks of the system prompt.
+    assert [truth.hit_blocks for truth in truths] == [0, 3, 5, 2, 3, 5]

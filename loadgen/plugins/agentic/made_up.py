@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from random import Random
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.plugins.agentic.agentic_form import read_agentic_form
 from loadgen.plugins.agentic.block_store import BlockStore, StoredBlocks
 from loadgen.plugins.agentic.session_corpus import CorpusFacts
 from loadgen.plugins.agentic.session_tree import AgentStream, AgentTurn, History, SessionTree
@@ -48,6 +49,10 @@ class MadeUpSessions:
         digest = sha256(f"{form.spec}/{seed}".encode()).hexdigest()
         self.facts = CorpusFacts("agentic", "agentic", "s", History.CUMULATIVE, digest)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The distributions of a form are functions; workers read the form again.
+        return _again, (self._form.spec, self._seed)
+
     def __len__(self) -> int:
         return self._form.sessions
 
@@ -57,6 +62,10 @@ class MadeUpSessions:
     def tree(self, number: int) -> SessionTree:
         """The session with a number, made now."""
         return _Session(self._form, self._seed, number).tree()
+
+
+def _again(spec: str, seed: int) -> MadeUpSessions:
+    return MadeUpSessions(read_agentic_form(spec), seed)
 
 
 @dataclass(slots=True)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from loadgen.plugins.agentic.agentic_form import read_agentic_form
+from loadgen.plugins.agentic.made_up import MadeUpSessions
 from loadgen.plugins.agentic.reading import read_sessions, session_format
 from loadgen.plugins.agentic.session_tree import History
 from loadgen.plugins.agentic.tree_kind import TreeKind
@@ -36,6 +39,20 @@ def recorded_sessions(load: LoadSettings, prompts: PromptSettings, source: Path)
         return None
     history = None if prompts.history == "answered" else History(prompts.history)
     return dataset_of_sessions(read_sessions(source, form, history), load, prompts)
+
+
+def made_up_sessions(load: LoadSettings, prompts: PromptSettings) -> Dataset:
+    """Made-up sessions.
+
+    Args:
+        load: The seed of sessions.
+        prompts: The form of the sessions, the tokenizer and the corpus of texts.
+
+    Raises:
+        UsageError, WorkloadError: The form cannot be read, or texts cannot be made; why.
+    """
+    corpus = MadeUpSessions(read_agentic_form(prompts.agentic or ""), load.seed)
+    return replace(dataset_of_sessions(corpus, load, prompts), synthetic=True)
 
 
 def dataset_of_sessions(corpus: SessionCorpus, load: LoadSettings, prompts: PromptSettings) -> Dataset:

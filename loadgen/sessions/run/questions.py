@@ -11,6 +11,7 @@ from loadgen.driver.errors import CannotAskError
 from loadgen.driver.load import Load, expected_arrivals
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.loads import DEFAULT_REQUESTS, warmup_of
+from workloads.registry import service
 from workloads.sample import Sample, examples
 
 if TYPE_CHECKING:
@@ -41,6 +42,9 @@ def dataset_of(
         from loadgen.sessions.run.replay import replayed
 
         return replayed(load, prompts, Path(load.trace))
+    if prompts.agentic is not None:
+        made_up: Dataset = service("made_up_sessions")(load, prompts)
+        return made_up
     if prompts.prompts is None:
         dataset = _made_up(prompts, count, load.seed)
     else:

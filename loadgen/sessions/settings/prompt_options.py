@@ -90,6 +90,11 @@ class PromptSettings:
         "Share of the prompt tokens that the server's prefix cache is to have.", metavar="SHARE[xGROUPS]"
     )
     cache_block: int = SYNTHETIC.option("With --cache-hit: tokens of a block of the server's cache.", 16)
+    agentic: str | None = SYNTHETIC.option(
+        "Sessions of agents with tool loops, subagents and compaction: default, or NAME=VALUE ... as in "
+        "docs/agentic.md.",
+        metavar="FORM",
+    )
     corpus: Path | None = SYNTHETIC.option("A text file that prompts are cut from.")
     tokenizer: str | None = SYNTHETIC.option(
         "Tokenizer: make synthetic prompts of exactly the given length; with --prompts, count tokens that "
@@ -124,7 +129,7 @@ class PromptSettings:
     def _check_empty(self, trace: str | None) -> None:
         if trace is not None and not trace.strip():
             raise UsageError(f"--trace {trace!r}: is empty; give a value, or leave the option out")
-        for name in ("prompts", *_COLUMNS, *_LENGTHS, "tokenizer"):
+        for name in ("prompts", *_COLUMNS, *_LENGTHS, "agentic", "tokenizer"):
             text = getattr(self, name)
             if text is not None and not text.strip():
                 (option,) = set_flags(self, name)
@@ -147,7 +152,10 @@ class PromptSettings:
         if self.cache_hit is None and set_flags(self, "cache_block"):
             raise UsageError(f"--cache-block {self.cache_block}: applies to --cache-hit: give both or none")
         lengths = set_flags(self, *_LENGTHS)
-        synthetic = " and ".join([*lengths, *set_flags(self, "corpus", "text_seed")])
+        if self.agentic is not None and (lengths or trace is not None):
+            other = "--trace" if trace is not None else " and ".join(lengths)
+            raise UsageError(f"--agentic has lengths and turns: leave {other} or --agentic out")
+        synthetic = " and ".join([*lengths, *set_flags(self, "agentic", "corpus", "text_seed")])
         if self.prompts is not None and synthetic:
             raise UsageError(
                 f"{synthetic}: only for synthetic prompts, and cannot be combined with --prompts"
@@ -196,7 +204,7 @@ class PromptSettings:
                 f"--ignore-eos: --protocol {endpoint.protocol} has no such member; {having} have it "
                 "(of vLLM, SGLang and others); elsewhere, use --extra-body with the server's own member"
             )
-        bounded = (max_tokens, self.output_tokens, self.output_column, trace)
+        bounded = (max_tokens, self.output_tokens, self.output_column, self.agentic, trace)
         if all(bound is None for bound in bounded):
             raise UsageError(
                 "--ignore-eos: the output then has exactly its maximum of tokens, which is not set: "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +18,9 @@ EXACT = "sessions=2 themes=1 turns=3 system=128 task=64 result=64 output=64 user
 
 
 def _sessions(form: str, seed: int = 1) -> MadeUpSessions:
-    return MadeUpSessions(read_agentic_form(form), seed)
+    stored = pickle.dumps(MadeUpSessions(read_agentic_form(form), seed))
+    sessions: MadeUpSessions = pickle.loads(stored)  # noqa: S301 (written here)
+    return sessions
 
 
 def test_tool_loop() -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
+import pickle
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from loadgen.plugins.agentic import reading
 from loadgen.plugins.agentic.prefix_hits import prefix_hits
 from loadgen.plugins.agentic.prompt_texts import TreeTexts
-from loadgen.plugins.agentic.reading import read_sessions
 from loadgen.plugins.agentic.session_tree import History
 from workloads.errors import TraceError
 from workloads.traces.form import TraceForm
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from loadgen.plugins.agentic.session_corpus import SessionCorpus
     from loadgen.plugins.agentic.session_tree import AgentTurn, SessionTree
 
 S = 1_000_000_000
@@ -29,6 +31,13 @@ def rows(path: Path, *objects: dict[str, Any]) -> Path:
     """The path of a new file of JSON Lines."""
     path.write_text("".join(f"{json.dumps(each)}\n" for each in objects), encoding="utf-8")
     return path
+
+
+def read_sessions(path: Path, form: TraceForm | None = None, history: History | None = None) -> SessionCorpus:
+    """The sessions of an input, as a worker process gets them."""
+    stored = pickle.dumps(reading.read_sessions(path, form or TraceForm(), history))
+    corpus: SessionCorpus = pickle.loads(stored)  # noqa: S301 (written here)
+    return corpus
 
 
 def waits(tree: SessionTree) -> list[tuple[int, tuple[int, ...], float]]:

@@ -7,6 +7,7 @@ rows are replayed one by one at their times (`workloads.traces.json_trace`).
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.agentic.readers.members import ids_in, ns_in, text_in, tokens_in
@@ -53,9 +54,7 @@ def read_bailian_sessions(path: Path, options: ReadingOptions) -> StoredCorpus:
     facts.notes.append(WITHOUT_ENDS)
     size = options.form.block_tokens or BLOCK_TOKENS
 
-    def tree(name: str, rows: Sequence[Mapping[str, Any]]) -> SessionTree:
-        return _tree(name, rows, UNITS[unit], size)
-
+    tree = partial(_tree, unit_ns=UNITS[unit], size=size)
     return StoredCorpus(facts, store, sessions, tree, shares_ids=True, arrivals_ns=arrivals_ns)
 
 

@@ -6,6 +6,7 @@ Source: github.com/mlcommons/endpoints, `examples/10`.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.agentic.readers.members import ns_in, objects_in, text_in
@@ -47,7 +48,7 @@ def read_mlperf(path: Path, options: ReadingOptions) -> StoredCorpus:
     for name in sessions.keys() - asks:
         facts.left_out.add("a conversation in which no user and no tool says anything", name)
     made = {name: rows for name, rows in sessions.items() if name in asks}
-    return StoredCorpus(facts, store, made, lambda name, rows: _tree(name, rows, history))
+    return StoredCorpus(facts, store, made, partial(_tree, history=history))
 
 
 def _tree(name: str, rows: Sequence[Mapping[str, Any]], history: History) -> SessionTree:

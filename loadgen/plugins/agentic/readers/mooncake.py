@@ -7,6 +7,7 @@ A row has `timestamp` or `delay` (`delay_ms`), in ms, `input_length`, `output_le
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.agentic.block_store import common_length
@@ -69,9 +70,7 @@ def read_mooncake_sessions(path: Path, options: ReadingOptions) -> StoredCorpus:
         facts.notes.append(WITHOUT_ENDS)
     size = options.form.block_tokens or BLOCK_TOKENS
 
-    def tree(name: str, rows: Sequence[Mapping[str, Any]]) -> SessionTree:
-        return session_of_rows(name, rows, history, UNITS[unit], size)
-
+    tree = partial(session_of_rows, history=history, unit_ns=UNITS[unit], block_tokens=size)
     return StoredCorpus(facts, store, sessions, tree, shares_ids=has_ids, arrivals_ns=arrivals_ns)
 
 

@@ -8,6 +8,7 @@ github.com/NVIDIA/TensorRT-LLM, `examples/scaffolding/trace_replay`.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.agentic.readers.members import ns_in, objects_in, text_in, tokens_in
@@ -16,7 +17,7 @@ from loadgen.plugins.agentic.readers.trace_format import TraceFormat
 from loadgen.plugins.agentic.session_tree import AgentStream, AgentTurn, History, SessionTree
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from loadgen.plugins.agentic.readers.trace_format import ReadingOptions
@@ -44,7 +45,7 @@ def read_trtllm(path: Path, options: ReadingOptions) -> StoredCorpus:
             sessions.setdefault(name if name not in sessions else f"{name}#{number}", []).append(number)
         else:
             facts.left_out.add("a trace without an answer", place)
-    return StoredCorpus(facts, store, sessions, lambda name, rows: _tree(name, rows[0], history))
+    return StoredCorpus(facts, store, sessions, partial(_tree, history=history))
 
 
 def _is_answer(event: Mapping[str, Any]) -> bool:
@@ -70,12 +71,12 @@ class _Conversation:
     tokens: int = 0
 
 
-def _tree(name: str, trace: Mapping[str, Any], history: History) -> SessionTree:
+def _tree(name: str, rows: Sequence[Mapping[str, Any]], history: History) -> SessionTree:
     streams: list[AgentStream] = []
     turns: list[AgentTurn] = []
     conversations: dict[str, _Conversation] = {}
     branches: dict[_Path, _BranchState] = {(): _BranchState([])}
-    for event in objects_in(trace, "events"):
+    for event in objects_in(rows[0], "events"):
         path = tuple(map(str, event.get("branch_path") or ()))
         branch = branches.setdefault(path, _begun(path, branches))
         match event.get("event_type"):
