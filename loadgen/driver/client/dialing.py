@@ -19,9 +19,6 @@ from loadgen.driver.client.timeouts import time_limit
 from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:
-    from loadgen.driver.client.endpoint import Endpoint
-
-if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from loadgen.driver.client.endpoint import Endpoint

@@ -38,7 +38,7 @@ _compiled_rows: Callable[..., list[schema.Row]] | None = compiled_function("rows
 
 
 class Shipper:
-    """Takes events and ships them in batches; see `loadgen.driver.requests.conversation.Room`."""
+    """Takes events and ships them in batches; see `loadgen.driver.requests.session_turns.Room`."""
 
     def __init__(self, sock: socket.socket, bounds: QueueBounds) -> None:
         self.full = False
