@@ -88,15 +88,9 @@ def is_request_event(kind: EventType) -> bool:
 
 
 def violations(events: Iterable[Event], first_seqs: Collection[int] = ()) -> list[str]:
-    """Compare the events of a whole log, in write order, with the lifecycle tables.
+    """One sentence for each illegal step in the events of a log, in write order; a cut-off log is lawful.
 
-    Args:
-        events: All of them, or what is to be looked at.
-        first_seqs: With which event, from 1, each segment begins: of all the events of a resumed run.
-
-    Returns:
-        One sentence for each illegal step, naming the event, the request and the state; empty when the
-        log is lawful. A log that was cut off is lawful.
+    `first_seqs` has the number of the first event of each segment, from 1, of all events of a resumed run.
     """
     messages: list[str] = []
     states: dict[str | None, EventType] = {}

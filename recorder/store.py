@@ -155,11 +155,7 @@ class Store:
             raise
 
     def close(self, *, fold: bool = True) -> None:
-        """Fold the write-ahead log into the file and close: a finished log is one file.
-
-        While another process reads the log that is not possible. Readers take moments; one that takes longer
-        is not waited for: then the log stays as it is, and is as good.
-        """
+        """Fold the write-ahead log into the file, unless a reader has it open too long, and close."""
         try:
             if fold:
                 self._fold()

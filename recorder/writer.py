@@ -97,24 +97,13 @@ class EventRecorder(Active):
     # Recording…
 
     def put(self, event: Event, *, force_commit: bool = False) -> None:
-        """Queue an event. Thread-safe, never blocks.
-
-        Args:
-            event: What happened; encoded later, on the writer's thread.
-            force_commit: Commit at once rather than within 50 ms.
-        """
+        """Queue an event, encoded later; `force_commit` commits at once rather than within 50 ms."""
         self._backlog.put(event)
         if force_commit:
             self._hurry.set()
 
     def put_rows(self, rows: Sequence[schema.Row], since_ns: int, size: int = 0) -> None:
-        """Queue events that another process has made rows of (`recorder.schema.row`). Never blocks.
-
-        Args:
-            rows: In the order in which they happened; each counts as an event. One thread brings them.
-            since_ns: Since when the first of them has waited, in ns of CLOCK_MONOTONIC.
-            size: How many bytes they took on their way here.
-        """
+        """Queue rows of one thread, in order, waiting since `since_ns`, of `size` bytes in transit."""
         self._backlog.put_batch(Batch(rows, since_ns / 1e9, size))
         if self.waiting >= COMMIT_EVENTS:
             self._hurry.set()
@@ -222,11 +211,7 @@ class EventRecorder(Active):
     # The life of the writer…
 
     def begin(self) -> threading.Event:
-        """Start the writer, which makes the log; the returned event is set at success or failure.
-
-        Raises:
-            AlreadyRecordingError: This process has another recorder.
-        """
+        """Start the writer, which makes the log; the returned event is set at success or failure."""
         with self.CLAIM:
             self.claim()
             if self._thread is not None:
@@ -245,13 +230,7 @@ class EventRecorder(Active):
         return self._made
 
     def require_made(self) -> None:
-        """Make sure, once that is certain, that there is a log.
-
-        Raises:
-            LogExistsError, LogNotMadeError: No log can be made at `path`.
-            BeingWrittenError: Another process writes it.
-            LogError, OldLogError: What should be resumed is not a log, or not one to continue with.
-        """
+        """Make sure, once that is certain, that there is a log, or raise why there is none."""
         if self._not_made is not None:
             self._retire()
             raise self._not_made

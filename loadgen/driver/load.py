@@ -1,11 +1,8 @@
 """How load is applied to the endpoint: one value for each kind of load.
 
-    Closed     users, each of whom sends a request when the one before has ended
-    Open       requests that leave at their times, whatever the endpoint does
-    Offline    all requests at once (MLPerf's offline scenario)
-
-Each has a `kind`, as the log names it, a `limit` of requests in flight, `think` times, a `rate`, and the
-`speed` of a trace's replay: None, or 1.0, where the kind has none.
+Closed     users, each of whom sends a request when the one before has ended
+Open       requests that leave at their times, whatever the endpoint does
+Offline    all requests at once (MLPerf's offline scenario)
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Arrival times of bytes: stamped by the kernel rather than at Python's read.
 
-On Linux a socket asks for receive stamps (SO_TIMESTAMPING,
-software; see Documentation/networking/timestamping.rst of the kernel) and every read goes through
-`recvmsg`, which carries the stamp of the last segment in the read. Elsewhere the stamp is the read's time.
+On Linux a socket asks for receive stamps (SO_TIMESTAMPING, software; see the kernel's
+networking/timestamping.rst), and `recvmsg` carries the stamp of the last segment in the read. Elsewhere the
+stamp is the read's time.
 
 The kernel stamps in CLOCK_REALTIME; everything here is CLOCK_MONOTONIC. The offset between the two is sampled
 again every 100 ms and whenever a stamp looks implausible, at most once a millisecond, so a clock that is
@@ -31,11 +31,9 @@ _STAMPS: Final = struct.Struct("@qqqqqq")
 
 _FIRST_STAMP: Final = struct.Struct("@qq")
 
-"""Where `tcpi_bytes_acked` is in `struct tcp_info` (linux/tcp.h, since Linux 4.1)."""
-
 _SEGMENTS: Final = struct.Struct("@I")
 _SEGMENTS_AT: Final = 152
-"""Where `tcpi_data_segs_in` is in it (since Linux 4.6)."""
+"""Where `tcpi_data_segs_in` is in `struct tcp_info` (linux/tcp.h, since Linux 4.6)."""
 
 _ANCILLARY: Final = socket.CMSG_SPACE(_STAMPS.size)
 _RESAMPLE_NS: Final = 100_000_000
@@ -145,11 +143,7 @@ class StampingSocket(socket.socket):
         return not self._poll.poll(0)
 
     def segments(self) -> int | None:
-        """The number of data segments received by the kernel, read or not; None if unknown.
-
-        Linux: `tcpi_data_segs_in` of `struct tcp_info`. What was merged on the way into the socket (GRO)
-        counts as the segments it was made of; retransmissions count too.
-        """
+        """The number of data segments that the kernel has received, before GRO; None if unknown."""
         return self._tcp_info(_SEGMENTS, _SEGMENTS_AT)
 
     def _tcp_info(self, field: struct.Struct, offset: int) -> int | None:

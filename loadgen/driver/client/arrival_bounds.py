@@ -54,10 +54,9 @@ class SegmentCounter:
             self._extra = received if self._is_drained() else -1
 
     def together(self) -> int:
-        """How many more segments than reads there have been since the last call: 0 where each read took one.
+        """How many more segments than reads came since the last call; any number where not counted.
 
-        A segment that has come since the last read looks as one too many; where the kernel does not count,
-        it is any number.
+        A segment that has come since the last read looks as one too many.
         """
         segments = self._sock.segments()
         if segments is None:

@@ -212,10 +212,7 @@ _ALONE: Final = frozenset({"message", "detail", "msg"})
 
 
 def read_reason(value: Any) -> tuple[str | None, str | None]:
-    """Read a finish reason, a text or SGLang's object with a `type`, and the error in an object.
-
-    The reason is None while the answer is not over. Anything else is a `MalformedResponseError`.
-    """
+    """Read a finish reason (None: not over), a text or SGLang's object, and the error in an object."""
     if value is None:
         return None, None
     if not isinstance(value, dict):

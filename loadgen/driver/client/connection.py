@@ -92,9 +92,8 @@ class Connection:
     def request(self, data: bytes, observer: Exchange) -> None:
         """Send one request; the observer receives everything else.
 
-        The stamp of `sent` is taken right before the bytes go to the kernel: sending gives up the GIL, and
-        what passes until this thread has it again is not the server's time. When the kernel's buffer cannot
-        take them all, the stamp is the moment at which the last were handed to it.
+        The stamp of `sent` is taken right before the last bytes go to the kernel: sending gives up the GIL,
+        and what passes until this thread has it again is not the server's time.
         """
         self._observer = observer
         self._begin()

@@ -102,11 +102,7 @@ class Endpoint:
         return {} if self.keep_alive else {"Connection": "close"}
 
     def redact(self, text: str) -> str:
-        """Make a message that quotes a server fit for the log.
-
-        Every secret is taken out, because some servers repeat the key; then it is shortened. What counts as a
-        secret, and in which forms it is found, is described in `loadgen.driver.client.redaction`.
-        """
+        """Make a message that quotes a server fit for the log: without secrets, and short."""
         text = without_a_part(self.hide(text), self._secrets)
         return text if len(text) <= _LONGEST_MESSAGE else text[:_LONGEST_MESSAGE] + "…"
 
@@ -197,11 +193,7 @@ def _closes(value: str) -> bool:
 
 
 def check_session_header(name: str) -> None:
-    """Refuse a name that cannot be a header of its own.
-
-    Raises:
-        EndpointError: Why not.
-    """
+    """Refuse a name that cannot be a header of its own."""
     if not _TOKEN.fullmatch(name) or name.lower() in _OURS:
         raise EndpointError(f"--session-header {name!r}: give the name of a header, such as X-Session-ID")
 

@@ -115,12 +115,9 @@ class Exchange:
     def body(
         self, pieces: Sequence[bytes], moments: Sequence[int], late: Mapping[int, Late] = _EXACT
     ) -> bool:
-        """Store pieces of the body, of an HTTP error only for a message; return whether the next is urgent.
+        """Store pieces of the body, of an HTTP error only for a message, or raise the failure of a piece.
 
-        The first token is announced when it arrives.
-
-        Raises:
-            RequestFailedError: `too_large`, or the failure of a piece that is not part of an answer.
+        Return whether the next piece is urgent: the first token is announced when it arrives.
         """
         if not self._ok and self.stream.bytes >= MAX_ERROR_BYTES:
             raise RequestFailedError(

@@ -81,10 +81,7 @@ class ParsedResponse:
 
     @property
     def lows(self) -> dict[int, int]:
-        """The lower bounds of the `arrivals` that may precede the stamps, by place.
-
-        The bytes of a connection arrive in order: none came before one that stands before it.
-        """
+        """The lower bounds of late `arrivals`, by place, none before an earlier arrival."""
         lows = self._merged_lows() if self.silent_tokens else self.token_low_ns
         if not lows:
             return {}
@@ -105,11 +102,8 @@ class ParsedResponse:
         return self._first_hush_ns if hushed else self._first_output_ns
 
     def message(self) -> dict[str, Any]:
-        """The answer as the assistant's message for the next turn of a conversation.
-
-        Reasoning goes back with tool calls only, as Kimi and DeepSeek demand: chat templates drop the
-        reasoning of earlier turns.
-        """
+        """The answer as the assistant's message for the next turn of a conversation."""
+        # Reasoning goes back with tool calls only, as Kimi and DeepSeek demand.
         message: dict[str, Any] = {"role": "assistant", "content": "".join(self.content)}
         if self._tool_calls:
             message |= {
@@ -257,10 +251,7 @@ class ParsedResponse:
         return {place: low_ns for place, (_, low_ns) in enumerate(merged) if low_ns is not None}
 
     def _note_output(self, at_ns: int) -> None:
-        """Note the first output, and the first silent chunk before without later reasoning.
-
-        A token without text belongs to the text that comes next.
-        """
+        """Note the first output, and the silent chunk before, whose token belongs to that text."""
         self._first_output_ns = at_ns
         thought_ns = self.token_ns[-1] if self.token_ns else 0
         self._first_hush_ns = next((stamp_ns for stamp_ns in self.silent_ns if stamp_ns >= thought_ns), None)

@@ -99,11 +99,7 @@ class ResponseStream:
     def receive(
         self, pieces: Sequence[bytes], moments: Sequence[int], late: Mapping[int, Late] = _EXACT
     ) -> None:
-        """Store received pieces of the body with times; `late` pieces perhaps arrived earlier.
-
-        Raises:
-            RequestFailedError: `too_large`, or the failure of a piece that is not part of an answer.
-        """
+        """Store received pieces of the body, `late` ones perhaps earlier; or raise the failure of a piece."""
         if self.bytes >= self._settle_at:
             self._settle()
         if late:
@@ -170,11 +166,7 @@ class ResponseStream:
         return start
 
     def decode(self) -> Iterator[None]:
-        """Decode the rest; yields between slices so that the caller can let others run.
-
-        Raises:
-            RequestFailedError: `malformed_frame` or `too_large`.
-        """
+        """Decode the rest, or raise `malformed_frame` or `too_large`; yields between slices."""
         if self._finder is not None and self.bytes:
             self._find_format(self._finder.at_end())
         while self.streamed and self._decoded < len(self._pieces):

@@ -45,13 +45,7 @@ _AFTER_RESPONSE: Final = 2
 _FAULTS: Final = (
     *("invalid status line or header field", "", "", "invalid chunk size", "invalid chunk extension"),
     *("invalid end of a chunk size", "", "no end of line after a chunk", "no end of line after a chunk"),
-    *(
-        "invalid trailer",
-        "invalid trailer",
-        "invalid trailer",
-        "invalid trailer",
-        "invalid end of the trailers",
-    ),
+    *(*("invalid trailer",) * 4, "invalid end of the trailers"),
     *("", "a line of the head ends in LF without CR"),
     "the head has a Content-Length and a Transfer-Encoding that is not chunked",
 )

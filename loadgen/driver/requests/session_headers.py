@@ -20,11 +20,7 @@ _MOST_TOKENS: Final = 65_536
 
 
 class SessionHeaders:
-    """The headers of the requests of one worker.
-
-    Args:
-        names: Which are sent.
-    """
+    """The headers of the requests of one worker."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self._names = [name for name in names if name.lower() != ECHOED]
@@ -32,12 +28,7 @@ class SessionHeaders:
         self._tokens: dict[str, str] = {}
 
     def of(self, request_id: str, more: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-        """The headers of a request.
-
-        Args:
-            request_id: Names the session of a request that is alone.
-            more: What the log keeps of the issue.
-        """
+        """The headers of a request."""
         session, tree = more.get("conversation", request_id), more.get("tree", {})
         headers = []
         for name in self._names:
