@@ -43,9 +43,7 @@ class MetricsReporter:
 
     The log is loaded once, when it is first needed: the reports of one reporter are of the same moment.
 
-    Args:
-        connection_name: The run's folder, or the log itself.
-        client_type: What computes; there is `duckdb`.
+    The connection's name is the run's folder, or the log itself; the only client type is `duckdb`.
 
     Raises:
         OptionError: The client type does not exist.
@@ -177,11 +175,8 @@ class MetricsReporter:
     ) -> int:
         """Write one row for each measured request: texts, latencies in ms, tokens, scores, cost.
 
-        Args:
-            path: A file that ends in `.jsonl`, `.csv` or `.parquet`; docs/export.md describes its columns.
-            tokenizer: As for `create_report`.
-            definitions: Likewise.
-            options: What is in the file; by default everything but the cost.
+        The path ends in `.jsonl`, `.csv` or `.parquet`; docs/export.md describes the columns. The options say
+        what is in the file, by default everything but the cost.
 
         Returns:
             How many rows were written.
@@ -286,12 +281,8 @@ def measured(
 ) -> Iterator[tuple[Report, LogEvidence]]:
     """Compute a report by the definitions, and hold the log open for a verdict.
 
-    Args:
-        run: The run's folder, or the log itself.
-        definitions: What the figures mean.
-        options: Of the report alone: its percentile method takes the place of the definitions', by which the
-            evidence is.
-        judged_by: The ruleset that the caller holds the report against; see `MetricsReporter.create_report`.
+    The options' percentile method replaces that of the definitions in the report, not in the evidence.
+    `judged_by` is the ruleset that the caller holds the report against; see `MetricsReporter.create_report`.
 
     Yields:
         The report, and the evidence, which answers as long as the context lasts.

@@ -55,9 +55,7 @@ class SettingField:
     def read(self, value: object, folder: Path | None = None) -> Any:
         """Read a value as the command line would; a single value becomes a list of one.
 
-        Args:
-            value: The value.
-            folder: The folder that an `@FILE` starts from; by default the current one.
+        An `@FILE` starts from the folder, by default the current one.
 
         Raises:
             ValueError: The value is invalid; the message is the end of a sentence that names the key.

@@ -20,9 +20,7 @@ class OptionValueError(ValueError):
 def name_reader(require: Callable[[str], object], unknown: type[Exception]) -> Callable[[str], str]:
     """Make the parser of an option that is a name.
 
-    Args:
-        require: Raises `unknown` for a name that does not exist.
-        unknown: The error; its message ends a sentence that begins with the option.
+    `require` raises `unknown` for other names; the message ends a sentence that begins with the option.
     """
 
     def read(value: str) -> str:
@@ -96,12 +94,7 @@ class Panel:
     ) -> Any:
         """A field of a dataclass with its option.
 
-        Args:
-            text: The help.
-            default: The default.
-            flags: As `Option` has them.
-            secret: Whether its value is left out of the text of the settings, and of the log.
-            more: Further members of `Option`.
+        The value of a `secret` option is left out of the text of the settings, and of the log.
         """
         metadata = {DECLARED: self.declares(text, flags, **({"stored": False} if secret else {}), **more)}
         if isinstance(default, list):
