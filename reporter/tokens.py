@@ -189,10 +189,12 @@ _COLUMNS: Final = ("sample_uuid", "input", "output", "after_first", "server")
 
 _PROMPTS: Final = (
     "SELECT prompt_id, turn, prompt, json_array_length(token_ids) AS ids FROM prompts "
-    "WHERE prompt IS NOT NULL OR ids IS NOT NULL"
+    "WHERE prompt <> '' OR ids IS NOT NULL"
 )
 
-_HISTORY_IS_LOGGED: Final = "SELECT settings ->> '$.history' IS DISTINCT FROM 'recorded' FROM session"
+_HISTORY_IS_LOGGED: Final = """
+    SELECT settings ->> '$.history' IS DISTINCT FROM 'recorded' AND settings ->> '$.session_trees' IS NULL
+    FROM session"""
 
 # A server counts the reasoning of an answer, if any part; the rest follows from what the answer lacks.
 _WITH_PARTS: Final = """

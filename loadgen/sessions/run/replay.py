@@ -165,12 +165,13 @@ class _PromptTexts:
 
     def _of(self, request: MeasuredRequest) -> Mapping[str, Any]:
         text: Any = self._texts.get((request.prompt_id, request.turn))
-        if not isinstance(text, dict) or not text.keys() & {"messages", "prompt", "token_ids"}:
-            raise UsageError(
-                f"--trace {self._run}: the log lacks the text of prompt {request.prompt_id}, so the run "
-                "cannot be replayed"
-            )
-        return text
+        # Whole prompts of session trees are not in the log.
+        if isinstance(text, dict) and (text.get("messages") or text.keys() & {"prompt", "token_ids"}):
+            return text
+        raise UsageError(
+            f"--trace {self._run}: the log lacks the text of prompt {request.prompt_id}, so the run "
+            "cannot be replayed"
+        )
 
 
 def _plain(messages: Sequence[Mapping[str, Any]]) -> tuple[str, str | None] | None:
