@@ -41,7 +41,9 @@ def message(error: Exception, commands: Iterable[str]) -> str:
     if name is not None and _NEEDS_VALUE in str(error):
         return f"{name} needs a value"
     if unknown := _COMMAND.match(str(error)):
-        return f"unknown command {unknown[1]!r}{did_you_mean(unknown[1], commands)}"
+        # A command of the program may be unknown to a group.
+        others = [command for command in commands if command != unknown[1]]
+        return f"unknown command {unknown[1]!r}{did_you_mean(unknown[1], others)}"
     if extra := _EXTRA.match(str(error)):
         url = f"; give a URL as --url {extra[1]}" if "://" in extra[1] and " " not in extra[1] else ""
         return f"one argument too many: {extra[1]}{url}"

@@ -106,6 +106,11 @@ LINES = {
     "aiperf profile -m m --input-file t.jsonl --fixed-schedule --custom-dataset-type mooncake_trace": (
         "perf --model m --trace t.jsonl"
     ),
+    f"aiperf profile --model m --url {URL} --scenario inferencex-agentx-mvp --input-file traces "
+    "--custom-dataset-type weka_trace --concurrency 32 --benchmark-duration 1800 --streaming": (
+        f"perf --model m --concurrency 32 --url {URL} --salt --ignore-eos --ruleset agentx-like "
+        "--scenario '*/agentx-mvp' --trace traces --duration 1800"
+    ),
     "profile -m m --request-rate 10 --concurrency 20 --request-count 50": (
         "perf --max-concurrency 20 --model m --rate 10 --requests 50"
     ),

@@ -209,11 +209,18 @@ def _lengths_of(option: str, deviation: str) -> Callable[[Mapping[str, str]], st
 _INPUTS: Final = ("--isl", "--synthetic-input-tokens-mean", "--mean-input-tokens")
 _OUTPUTS: Final = ("--osl", "--output-tokens-mean", "--mean-output-tokens")
 
+
+def _recorded(values: Mapping[str, str]) -> str | None:
+    """`--trace` of a file that is a trace by its type; None for prompts."""
+    return _trace(values) if "trace" in values["--custom-dataset-type"] else None
+
+
 TOGETHER: Final[tuple[tuple[str, tuple[str, ...], Callable[[Mapping[str, str]], str | None]], ...]] = (
     ("--port", ("--base-url", "--host"), _address),
     ("--random-range-ratio", ("--random-input-len", "--random-output-len"), _ranged),
     ("--ramp-up-end-rps", ("--ramp-up-strategy", "--ramp-up-start-rps"), _ramp),
     ("--fixed-schedule", ("--input-file",), _trace),
+    ("--custom-dataset-type", ("--input-file",), _recorded),
     ("--profile", ("--rate",), _profile),
     ("--rate-type", ("--rate",), _profile),
     ("--isl-stddev", _INPUTS, _lengths_of("--input-tokens", "--isl-stddev")),
