@@ -48,36 +48,22 @@ class TreeSession:
         self.number = number
         self.last_turn = len(sample.tree.turns) - 1
         self._sample = sample
-        self._speed = speed
-        self._salt = salt
-        self._emit = emit
-
-    def begin(self, turns: SessionTurns) -> Coroutine[Any, Any, TurnOutcome]:
-        """Take all turns; issuing ends with the last one that leaves."""
-        turns.open()
-        return _Play(self._sample, turns, self._speed, self._salt, self._emit).through()
-
-
-class _Play:
-    """One play of a tree."""
-
-    def __init__(self, sample: TreeSample, turns: SessionTurns, speed: float, salt: str, emit: Emit) -> None:
-        self._sample = sample
         self._tree = tree = sample.tree
-        self._turns = turns
         self._speed = speed
         self._salt = salt
         self._emit = emit
         self._prompts = PlayedPrompts(sample)
+        # Made before the session is due: a prompt of 100,000 tokens takes some milliseconds.
+        self._first = {
+            number: self._prompts.turn(number) for number, turn in enumerate(tree.turns) if not turn.after
+        }
         self._use = AnswerUse.FOLLOWED if self._prompts.needs_answers else AnswerUse.MEASURED
         self._facts = {"conversation": token_hex(8), **({"salt": salt} if salt else {})}
-        self._began_ns = turns.scheduled_ns if turns.free_ns is None else turns.free_ns
-        self._ready_ns = [self._began_ns] * len(tree.turns)
         self._waits_for = [len(turn.after) for turn in tree.turns]
         self._followers: list[list[int]] = [[] for _ in tree.turns]
-        for number, turn in enumerate(tree.turns):
+        for follower, turn in enumerate(tree.turns):
             for before in turn.after:
-                self._followers[before].append(number)
+                self._followers[before].append(follower)
         self._hits = turn_hits(tree)
         self._left = set(range(len(tree.turns)))
         self._never: dict[int, str] = {}
@@ -85,7 +71,15 @@ class _Play:
         self._ending = "completed"
         self._last = NEVER_ASKED
 
-    async def through(self) -> TurnOutcome:
+    def begin(self, turns: SessionTurns) -> Coroutine[Any, Any, TurnOutcome]:
+        """Take all turns; issuing ends with the last one that leaves."""
+        self._turns = turns
+        self._began_ns = turns.scheduled_ns if turns.free_ns is None else turns.free_ns
+        self._ready_ns = [self._began_ns] * len(self._tree.turns)
+        turns.open()
+        return self._through()
+
+    async def _through(self) -> TurnOutcome:
         """Take all turns; return the outcome of the turn that ended last."""
         try:
             async with asyncio.TaskGroup() as self._group:
@@ -113,7 +107,7 @@ class _Play:
     async def _take(self, number: int, due_ns: int) -> None:
         turns = self._turns
         # What it takes to get a turn ready is a part of its delay.
-        sent = self._prompts.turn(number)
+        sent = self._first.pop(number, None) or self._prompts.turn(number)
         body = turns.prepare(salted(sent, self._salt) if self._salt else sent)
         try:
             why_not = await turns.until(due_ns)
