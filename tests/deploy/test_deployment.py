@@ -159,6 +159,8 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 without = shutil.ignore_patterns("__pycache__")
                 shutil.copytree(ROOT / source, folder / target, ignore=without)
             else:
+                if target.endswith("/"):
+                    (folder / target).mkdir(exist_ok=True)
                 shutil.copy(ROOT / source, folder / target)
     return folder
 
