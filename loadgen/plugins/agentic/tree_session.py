@@ -101,8 +101,11 @@ class TreeSession:
         why_not = self._turns.why_over(due_ns)
         if why_not is None:
             self._pauses[number] = self._group.create_task(self._take(number, due_ns))
-        else:
-            self._never_ask(self._after(number), why_not)
+            return
+        self._never_ask(self._after(number), why_not)
+        if why_not == "duration":
+            # The session holds its place until the phase ends: no other session begins there.
+            self._group.create_task(self._turns.until(due_ns))
 
     async def _take(self, number: int, due_ns: int) -> None:
         turns = self._turns

@@ -217,6 +217,15 @@ def test_the_end_of_the_phase_ends_sessions() -> None:
     assert (end["ending"], end["never_asked"]) == ("duration", {"duration": 4})
 
 
+def test_a_session_holds_its_place_until_the_end() -> None:
+    """A session whose next turn is due after the phase makes no place for another session."""
+    paused = tree(AgentTurn(0), AgentTurn(0, (0,), 1_000 * MS))
+    play = TreePlay(Closed(1), [paused], sessions=None, duration_s=0.200)
+    assert [taken.turn for taken in play.taken] == [0]
+    (end,) = play.ends()
+    assert (end["ending"], end["never_asked"]) == ("duration", {"duration": 1})
+
+
 def contexts(history: History) -> list[list[str]]:
     """The texts that each turn of two streams sends."""
     turns = (
