@@ -38,7 +38,7 @@ CONTROL_FLOW = {
     "loadgen.plugins.evals.grading.time_limit.TimeUpError": "must pass by `except Exception` of what it ends",
     "loadgen.plugins.sandbox.container_programs.UncleanError": "a container that is replaced by a new one",
     "loadgen.plugins.sandbox.program_runner.ProgramVerdict": "how a program ended; it imports nothing",
-    "loadgen.plugins.sandbox.program_runner.ProgramTimeUpError": "likewise",
+    "loadgen.plugins.sandbox.program_runner.ProgramTimeUpError": "how a program ended; it imports nothing",
 }
 """Exceptions that are caught where they are raised for, and why each is outside its room's tree."""
 

@@ -117,6 +117,6 @@ def waited_s() -> float | None:
     waited_ns: list[int] = []
     with suppress(OSError):
         for task in os.listdir(_TASKS):  # noqa: PTH208 (a worker starts without pathlib)
-            with suppress(OSError), open(f"{_TASKS}/{task}/schedstat", "rb") as figures:  # noqa: PTH123 (likewise)
+            with suppress(OSError), open(f"{_TASKS}/{task}/schedstat", "rb") as figures:  # noqa: PTH123 (often)
                 waited_ns.append(int(figures.read().split()[1]))
     return sum(waited_ns) / _NS if waited_ns else None

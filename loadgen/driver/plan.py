@@ -64,7 +64,7 @@ class Plan:
     #: The answers that later turns of a conversation contain: `answered`, the endpoint's own, or `recorded`,
     #: those of the dataset where it has them.
     history: str = "answered"
-    #: Whether every prompt begins with a text of its own; see `loadgen.driver.requests.cache_buster`.
+    #: Whether every prompt begins with a unique text; see `loadgen.driver.requests.cache_buster`.
     salt: bool = False
     #: Which of several endpoints a request goes to; see `loadgen.driver.requests.order`.
     balance: str = "round-robin"

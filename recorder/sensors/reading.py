@@ -80,7 +80,7 @@ _ROUNDING: Final = 1.01
 
 
 def within_limits(readings: Iterable[Reading], memory_bytes: float | None = None) -> Iterator[Reading]:
-    """Readings without impossible values; each of these becomes an error of its own."""
+    """Readings without impossible values; each impossible value becomes a separate error."""
     for reading in readings:
         total = reading.values.get("memory_total_bytes", memory_bytes)
         limits = _LIMITS if total is None else {**_LIMITS, "memory_used_bytes": total}

@@ -54,7 +54,7 @@ def over_repeats(graded: OpenLog, counts: SampleCounts) -> RepeatStatistics | No
         return None
     parameters = {"entry": counts.entry, "questions": counts.questions}
     values = [value for (value,) in graded.execute(_OVER_REPEATS, parameters).fetchall()]
-    if len(values) < 2:  # noqa: PLR2004 (likewise)
+    if len(values) < 2:  # noqa: PLR2004 (an interval needs two)
         return None
     return RepeatStatistics(
         values=values,

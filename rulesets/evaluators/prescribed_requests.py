@@ -200,7 +200,7 @@ def _seed_rules(ruleset: Ruleset) -> Iterator[Rule]:
 def evaluate_seed(name: str, wanted: int, case: Case) -> RuleOutcome:
     """Evaluate one seed."""
     if name not in _USED:
-        return RuleOutcome("SKIP", reason="there is no library of samples that it could draw from")
+        return RuleOutcome("SKIP", reason="the run has no library of samples to draw from")
     used, option = _USED[name]
     if name == "schedule" and facts.load(case.report).get("kind") in {"closed", "offline"}:
         return RuleOutcome("SKIP", reason="the load has no schedule that a seed could draw")

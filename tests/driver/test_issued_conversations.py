@@ -281,6 +281,15 @@ def test_no_turn_is_asked_after_the_time_is_over(load: Load) -> None:
     assert progress.never_asked == 5 * progress.sessions - len(talk.taken)
 
 
+def test_a_conversation_holds_its_place_until_the_end() -> None:
+    """A conversation whose next turn is due after the phase makes no place for another one."""
+    load = open_loop("constant", 1000, limit=1, think="10s")
+    talk = Talk(load, [conversation(index, 2) for index in range(9)], duration_s=0.06)
+    assert [(item.prompt_id, item.turn) for item in talk.taken] == [(0, 0)]
+    assert talk.event(EventType.STOP_PERFORMANCE_TRACKING).at_ns / MS == 60
+    assert talk.issuer.progress.cut == {"duration": 1}
+
+
 def test_no_turn_is_asked_after_a_stop() -> None:
     """Also where everybody is in a pause: the end does not wait for it."""
     talk = Talk(users(3, "10s"), sessions=9, stop_at_ms=[500])

@@ -31,7 +31,7 @@ class CyclicText:
     text: str
     starts: array[int]  #: where in it each piece begins, and where the last one ends
     costs: array[int]  #: how many units all pieces before each have, and all of them
-    stride: int  #: cuts begin at every so manieth piece
+    stride: int  #: the number of pieces from one possible start of a cut to the next
     filler: str
     ending: str
     ending_units: int

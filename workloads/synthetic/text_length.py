@@ -34,7 +34,7 @@ def words_of(tokens: int) -> int:
 class Measure:
     """The unit in which texts are cut: a token, or without a tokenizer a word."""
 
-    count: TokenCount | None = None  #: counts tokens; None where there is no tokenizer
+    count: TokenCount | None = None  #: counts tokens; None without a tokenizer
 
     def units(self, tokens: int) -> int:
         """How many units this many tokens are, at least one."""

@@ -203,5 +203,5 @@ def read_corpus(path: Path) -> Corpus:
         line = stored.count(b"\n", 0, error.start) + 1
         raise MalformedError(f"{path}, line {line}: not UTF-8; save the file as plain UTF-8 text") from error
     if not text.strip():
-        raise PromptError(f"{path}: there is no word in it to cut prompts from")
+        raise PromptError(f"{path}: contains no word to cut prompts from")
     return Corpus(path.name, text, sha256(stored).hexdigest())

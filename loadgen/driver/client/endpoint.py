@@ -193,7 +193,7 @@ def _closes(value: str) -> bool:
 
 
 def check_session_header(name: str) -> None:
-    """Refuse a name that cannot be a header of its own."""
+    """Refuse a name that cannot be a separate header."""
     if not _TOKEN.fullmatch(name) or name.lower() in _OURS:
         raise EndpointError(f"--session-header {name!r}: give the name of a header, such as X-Session-ID")
 

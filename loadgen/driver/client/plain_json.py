@@ -42,7 +42,7 @@ class PlainJson:
     #: The request body, with placeholders (`PLACEHOLDERS`).
     body: Mapping[str, Any] = field(default_factory=lambda: BODY)
     text_at: str = "text"  #: where the text is in an answer (`loadgen.driver.client.server_json`)
-    tokens_at: str | None = None  #: likewise the number of output tokens; None where servers do not say
+    tokens_at: str | None = None  #: where the number of output tokens is; None where servers do not say
     finish_at: str | None = None
 
     models: ClassVar[str | None] = None
@@ -60,7 +60,7 @@ class PlainJson:
     def request(self, sample: Sample, generation: Generation) -> dict[str, Any]:
         """The request body for a sample; raise `CannotAskError` without a place for a conversation or tools.
 
-        A system prompt without a place of its own precedes the prompt.
+        A system prompt without a placeholder precedes the prompt.
         """
         require_texts(sample, "sse and json")
         places = placeholders(self.body)

@@ -173,7 +173,7 @@ class Silence(NamedTuple):
 
 
 class SilenceTimeouts:
-    """Detects silent servers. Without a limit there is no cost.
+    """Detects silent servers. Without a limit it costs nothing.
 
     A stamp is that of the last byte of a read. So whatever has arrived when this process gets round to look
     is a sign of life, though its stamp may be after the time was over: our delay is not blamed on the server.

@@ -106,7 +106,7 @@ class GcPauses:
 def allow_many_files() -> int:
     """Raise the soft limit as far as allowed; return the new limit."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    # macOS says that there is no hard limit, and then refuses it.
+    # macOS reports an unlimited hard limit, and then refuses it.
     with suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)

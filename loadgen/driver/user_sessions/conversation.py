@@ -80,6 +80,9 @@ class ConversationSession:
                 outcome = await turns.take(sent, body, due_ns, more | {"turn": sent.turn}, _use_of(sent))
         finally:
             turns.end(len(sent.follow_ups), why_cut)
+        if why_cut == "duration":
+            # The user thinks until the phase ends: no other conversation begins in the place.
+            await turns.until(due_ns)
         return outcome
 
     def _answer_to(self, sent: Sample, outcome: TurnOutcome) -> Message:

@@ -169,7 +169,12 @@ WRITINGS: Final = (
         partial(of_media_type, "text/plain; charset=utf-8"),
         right="its first bytes say what it is",
     ),
-    Scenario("untyped", "the stream has no `Content-Type`", partial(of_media_type, ""), right="likewise"),
+    Scenario(
+        "untyped",
+        "the stream has no `Content-Type`",
+        partial(of_media_type, ""),
+        right="its first bytes say what it is",
+    ),
     Scenario(
         "json_lines",
         "JSON lines as `application/x-ndjson`, as Ollama sends them",

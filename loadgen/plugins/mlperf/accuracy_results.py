@@ -23,7 +23,7 @@ def headlines(scores: Mapping[str, Accuracy]) -> dict[str, Accuracy]:
 
     Of several names of a figure the first stays; a scorer that is not the benchmark's own is left out where
     the benchmark's own has a figure; and a score of a file that names no dataset, next to others that do, is
-    over all of them, and has no dataset of its own.
+    over all of them, and has no separate dataset.
     """
     names = {id(score): name for name, score in reversed(list(scores.items()))}
     main_scores = {

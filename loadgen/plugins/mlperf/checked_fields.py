@@ -26,9 +26,9 @@ _GATED: Final = ("90.0", "99.0")
 
 UNKNOWN: Final[Mapping[str, str]] = {
     "endpoints_git_commit_date": "no commit of mlcommons/endpoints measured this run",
-    "endpoints_git_commit_hash": "likewise",
+    "endpoints_git_commit_hash": "no commit of mlcommons/endpoints measured this run",
     "effective_target_latency_ns": "the bounds of an LLM are the round's, not the run's",
-    "effective_target_latency_percentile": "likewise",
+    "effective_target_latency_percentile": "the bounds of an LLM are the round's, not the run's",
 }
 """What is read, too, and no run of this program says."""
 

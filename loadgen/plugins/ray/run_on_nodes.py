@@ -125,9 +125,9 @@ async def measure_on_nodes(
     """Run a session on nodes into the log and the shards of a folder.
 
     Raises:
-        UnreachableError, RejectedError: The endpoint is not ready, as seen from a node; there is no log then.
-        WorkerLostError, NodeGoneError: A worker or a node ended before the session; likewise.
-        StoppedEarlyError: A stop was requested before the session; likewise.
+        UnreachableError, RejectedError: The endpoint is not ready, as seen from a node; without a log.
+        WorkerLostError, NodeGoneError: A worker or a node ended before the session; without a log.
+        StoppedEarlyError: A stop was requested before the session; without a log.
         WriterError: The coordinator's log could not be written to its end.
     """
     prepared = await with_found_metrics(prepared)

@@ -166,7 +166,7 @@ def notice_network() -> None:
     def notice(event: str, _: object) -> None:
         if event in NETWORK:
             Reached.tried = Reached.tried or event
-            raise PermissionError(f"{event}: there is no network here")
+            raise PermissionError(f"{event}: the sandbox has no network")
 
     sys.addaudithook(notice)
 
@@ -221,7 +221,7 @@ def run_calls(job: dict[str, Any]) -> int:
     holder = module.Solution() if "class Solution" in whole else module
     function = getattr(holder, job["name"], None)
     if function is None:
-        raise ProgramVerdict("failed", f"there is no function {job['name']}")
+        raise ProgramVerdict("failed", f"the program has no function {job['name']}")
     arguments = [[json.loads(line) for line in text.split("\n")] for text in job["inputs"]]
     wanted = [json.loads(text) for text in job["outputs"]]
     passed = 0

@@ -98,8 +98,8 @@ class ModelConfig:
         input_cost: Dollars per million input tokens.
         output_cost: Dollars per million output tokens.
         name: For people; empty where the file has none.
-        provider: Who serves it, such as `openrouter`; empty likewise.
-        model_id: The provider's name for it; empty likewise.
+        provider: Who serves it, such as `openrouter`; empty if unknown.
+        model_id: The provider's name for it; empty if unknown.
         temperature: Of its sampling; None leaves it to the task.
         api_key_env: The environment variable that has the key; empty where the file names none.
         requests_per_minute: The provider's limit; None where the file has none.

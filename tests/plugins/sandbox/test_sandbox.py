@@ -118,7 +118,7 @@ def test_calls_of_a_function() -> None:
     assert job("functional", SOLUTION, cases, "add").passed == 2
     wrong = job("functional", SOLUTION, [*cases, ("[1]\n1", "[1, 2]")], "add")
     assert (wrong.ending, wrong.reason, wrong.passed) == ("failed", "test 3: another answer", 2)
-    assert job("functional", SOLUTION, cases, "sub").reason == "there is no function sub"
+    assert job("functional", SOLUTION, cases, "sub").reason == "the program has no function sub"
     assert job("functional", "def add(*a): return [sum(a[0]), a[1]]", cases, "add").ending == "passed"
     slow = job("functional", "def add(a, b):\n  while True: pass", cases, "add")
     assert (slow.ending, slow.reason) == ("timed_out", "test 1: more than 1 s")

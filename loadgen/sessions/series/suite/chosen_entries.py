@@ -87,7 +87,7 @@ def _asking(source: SuiteSource, number: int, name: str, values: Mapping[str, An
 
 
 def loads_of(source: SuiteSource, suite: Suite) -> list[SuiteRow]:
-    """The loads, likewise; one without a name is named by its options."""
+    """The loads that are chosen; a load without a name is named by the options."""
     return _rows(source, "loads", [(load.name or _made_up(load), load.values()) for load in suite.loads])
 
 
