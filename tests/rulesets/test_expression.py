@@ -15,6 +15,7 @@ from rulesets.condition import Condition
 from rulesets.confidence import methods
 from rulesets.metric_table import quantity_of
 from rulesets.quantity import CHANGE, METRIC_ALIASES
+from rulesets.request_metrics import REQUEST_METRICS
 
 WORDS = st.text(min_size=1, max_size=8)
 LEVELS = st.floats(min_value=0.5, max_value=1, exclude_max=True)
@@ -29,7 +30,11 @@ def percent(number: Decimal) -> bool:
 @st.composite
 def conditions(draw: st.DrawFn) -> list[Condition]:
     """Draw what a request must meet to be good."""
-    latencies = [name for name, quantity in METRICS.items() if quantity.kind == "latency" and name != "itl"]
+    latencies = [
+        metric.name
+        for metric in REQUEST_METRICS
+        if metric.in_rules and metric.quantity.kind == "latency" and metric.per == "request"
+    ]
     return [
         Condition.of(
             metric=name,

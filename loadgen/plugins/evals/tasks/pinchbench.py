@@ -141,7 +141,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
         for source in task.assets.values():
             asset = path.parent.parent / "assets" / source
             if not asset.is_file():
-                raise SourceError(f"{path}: the file {asset} is missing, which the task needs")
+                raise SourceError(f"{path}: missing file {asset}, which the task needs")
             files[source] = str(asset)
         program = EpisodeProgram(
             f"{__name__}:play",
