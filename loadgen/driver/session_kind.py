@@ -73,6 +73,7 @@ class HostingWorker(NamedTuple):
         redact: Removes secrets from a text.
         make_transport: Makes a transport of an endpoint and its timeouts.
         emit: Logs an event.
+        prepare: Encodes the body of a request.
     """
 
     samples: Sequence[Sample]
@@ -80,6 +81,7 @@ class HostingWorker(NamedTuple):
     redact: Callable[[str], str]
     make_transport: Callable[..., Any]
     emit: Emit
+    prepare: Callable[[Sample], bytes]
 
 
 class SessionKind(Protocol):

@@ -115,12 +115,16 @@ class RecordingRunner:
         self.reasons.append(reason)
 
 
-async def see_through(clock: ManualClock, work: Awaitable[None]) -> None:
-    """Move the clock whenever everybody waits for it."""
+async def see_through(
+    clock: ManualClock, work: Awaitable[None], is_busy: Callable[[], bool] = lambda: False
+) -> None:
+    """Move the clock whenever everybody waits for it, and nothing is made."""
     running = asyncio.ensure_future(work)
     while not running.done():
         for _ in range(50):
             await asyncio.sleep(0)
+            while is_busy():  # noqa: ASYNC110 (it takes few turns)
+                await asyncio.sleep(0)
         if not clock.advance():
             await asyncio.sleep(0)
     await running

@@ -167,7 +167,8 @@ class Worker:
 
         config = self._config
         facts = self._request_source.samples, config.plan.generation.model, config.redact
-        await host.begin(HostingWorker(*facts, self._make_transport, self._shipper.put))
+        does = self._make_transport, self._shipper.put, self._runner.prepare
+        await host.begin(HostingWorker(*facts, *does))
 
     def _on_readable(self) -> None:
         self._heed(self._frames.feed(_read(self._sock)))

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.agentic.agentic_form import read_agentic_form
 from loadgen.plugins.agentic.block_store import BlockStore, StoredBlocks
-from loadgen.plugins.agentic.session_corpus import CorpusFacts
+from loadgen.plugins.agentic.session_corpus import CorpusFacts, MakesTrees
 from loadgen.plugins.agentic.session_tree import AgentStream, AgentTurn, History, SessionTree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from loadgen.plugins.agentic.agentic_form import AgenticForm
+    from loadgen.plugins.agentic.workbench import Steps
 
 PREFILL_NS: Final = 100_000
 DECODE_NS: Final = 20_000_000
@@ -32,7 +33,7 @@ _PER_THEME: Final = 32
 """Bits of a block of a theme; of a session's blocks too."""
 
 
-class MadeUpSessions:
+class MadeUpSessions(MakesTrees):
     """Made-up sessions as a corpus; see `SessionCorpus`.
 
     Args:
@@ -59,9 +60,9 @@ class MadeUpSessions:
     def arrival_ns(self, number: int) -> None:
         """None: made-up sessions arrive by the load."""
 
-    def tree(self, number: int) -> SessionTree:
-        """The session with a number, made now."""
-        return _Session(self._form, self._seed, number).tree()
+    def making(self, number: int) -> Steps[SessionTree]:
+        """The making of the session with a number."""
+        return _Session(self._form, self._seed, number).making()
 
 
 def _again(spec: str, seed: int) -> MadeUpSessions:
@@ -101,12 +102,14 @@ class _Session:
         self._fresh = number << _PER_THEME
         self._first_agents: int | None = None
 
-    def tree(self) -> SessionTree:
-        """The session."""
+    def making(self) -> Steps[SessionTree]:
+        """The making of the session."""
         form = self._form
         theme = self._random.randrange(form.themes)
         system = form.system(Random(f"{self._seed}/theme/{theme}"))  # noqa: S311 (as above)
-        self._run_agent(_THEMES | (theme << _PER_THEME), system, form.turns(self._random), None, 0, 0)
+        yield from self._run_agent(
+            _THEMES | (theme << _PER_THEME), system, form.turns(self._random), None, 0, 0
+        )
         tags = {"theme": str(theme)}
         name = f"agentic-{self._number}"
         return SessionTree(
@@ -115,7 +118,7 @@ class _Session:
 
     def _run_agent(
         self, first_block: int, system: int, turns: int, parent: int | None, spawn: int, depth: int
-    ) -> int:
+    ) -> Steps[int]:
         """Make the turns of an agent with subagents; return the number of the last turn of the agent.
 
         Args:
@@ -141,12 +144,13 @@ class _Session:
             # What is joined waits for the turn before.
             self._add_turn(stream, context, joined or before, round(delay_s * _NS), new, is_tool=not is_user)
             joined = []
+            yield
             if place + 1 < turns and depth < form.depth and random.random() < form.fanout:
-                joined = self._fan_out(stream, context, depth)
+                joined = yield from self._fan_out(stream, context, depth)
         assert context.turn is not None  # noqa: S101 (an agent has a turn)
         return context.turn
 
-    def _fan_out(self, stream: int, context: _Context, depth: int) -> list[int]:
+    def _fan_out(self, stream: int, context: _Context, depth: int) -> Steps[list[int]]:
         """Spawn subagents after the last turn; return the last turns of those that the next turn joins."""
         form, random = self._form, self._random
         spawn, joined = context.turn or 0, []
@@ -154,7 +158,9 @@ class _Session:
         system = form.agent_system(Random(f"{self._seed}/agents"))  # noqa: S311 (as above)
         for _ in range(form.subagents(random)):
             child = len(self._streams)
-            last = self._run_agent(_AGENTS, system, form.agent_turns(random), stream, spawn, depth + 1)
+            last = yield from self._run_agent(
+                _AGENTS, system, form.agent_turns(random), stream, spawn, depth + 1
+            )
             if is_background:
                 self._streams[child] = replace(self._streams[child], is_background=True)
             else:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from loadgen.plugins.agentic.workbench import finished
+
 if TYPE_CHECKING:
     from loadgen.plugins.agentic.session_tree import SessionTree
+    from loadgen.plugins.agentic.workbench import Steps
 
 
 class PrefixHits(NamedTuple):
@@ -25,8 +28,8 @@ class PrefixHits(NamedTuple):
         return self.hits / self.blocks if self.blocks else None
 
 
-def turn_hits(tree: SessionTree, cached: set[int] | None = None) -> list[int]:
-    """The hits of each turn: its leading blocks that prompts with an earlier start have.
+def counting_hits(tree: SessionTree, cached: set[int] | None = None) -> Steps[list[int]]:
+    """The counting of the hits of each turn: its leading blocks that prompts with an earlier start have.
 
     Turns are in the order of their recorded start, or of their numbers where no start is recorded.
 
@@ -44,12 +47,15 @@ def turn_hits(tree: SessionTree, cached: set[int] | None = None) -> list[int]:
         known_new = next((place for place, block in enumerate(new) if block not in seen), len(new))
         hits[number] = turn.kept_blocks + known_new
         seen.update(new)
+        yield
     return hits
 
 
 def prefix_hits(tree: SessionTree, cached: set[int] | None = None) -> PrefixHits:
-    """The hits among the prompts of a session; see `turn_hits`."""
-    return PrefixHits(sum(turn_hits(tree, cached)), sum(len(turn.blocks) for turn in tree.turns))
+    """The hits among the prompts of a session; see `counting_hits`."""
+    return PrefixHits(
+        sum(finished(counting_hits(tree, cached))), sum(len(turn.blocks) for turn in tree.turns)
+    )
 
 
 def peak_width(tree: SessionTree) -> int | None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from loadgen.plugins.agentic.workbench import finished
 from workloads.errors import PromptError
 from workloads.synthetic.text_length import Measure
 from workloads.synthetic.to_length import source_text
@@ -23,12 +24,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from loadgen.plugins.agentic.session_tree import AgentTurn, SessionTree
+    from loadgen.plugins.agentic.workbench import Steps
     from workloads.sample import Message
     from workloads.synthetic.text_length import TokenCount
     from workloads.synthetic.to_length import Corpus
 
 _NUMBERS: Final = 10**9
 """Blocks begin with a number of up to nine digits: two blocks at one place differ."""
+
+_PER_STEP: Final = 16
+"""Blocks, which take some 5 µs each."""
 
 _CHECKED_BLOCKS: Final = 8
 _CHECKED_TEXTS: Final = 25
@@ -155,7 +160,11 @@ class TurnPrompts:
         self._firsts = frozenset(firsts.values())
 
     def messages(self, turn: int) -> tuple[Message, ...]:
-        """The messages of a turn: the whole prompt if made from blocks, else the messages in the tree.
+        """The messages of a turn, made now; see `making`."""
+        return finished(self.making(turn))
+
+    def making(self, turn: int) -> Steps[tuple[Message, ...]]:
+        """The making of the messages of a turn: the whole prompt from blocks, or the messages in the tree.
 
         Args:
             turn: The number of the turn. Turns of a stream in order are fastest.
@@ -163,7 +172,7 @@ class TurnPrompts:
         recorded = self._tree.turns[turn]
         if recorded.messages or recorded.input_tokens is None:
             return tuple(self._message(turn, place, each) for place, each in enumerate(recorded.messages))
-        return self._from_blocks(turn, recorded)
+        return (yield from self._from_blocks(turn, recorded))
 
     def answer(self, turn: int) -> Message | None:
         """The recorded answer of a turn, with a made-up text where only a length is recorded."""
@@ -178,7 +187,7 @@ class TurnPrompts:
         content = self._texts.text(key, number, max(1, message["tokens"]), first=True)
         return {name: message[name] for name in message if name not in _MADE_UP} | {"content": content}
 
-    def _from_blocks(self, number: int, turn: AgentTurn) -> tuple[Message, ...]:
+    def _from_blocks(self, number: int, turn: AgentTurn) -> Steps[tuple[Message, ...]]:
         layout = self._layout(number)
         before = self._texts_before(turn)
         ids: Sequence[int] | None = None
@@ -187,7 +196,7 @@ class TurnPrompts:
             text = before.get((first, end)) if end <= turn.kept_blocks else None
             if text is None:
                 ids = turn.blocks[:] if ids is None else ids
-                text = self._blocks(ids, first, end)
+                text = yield from self._blocks(ids, first, end)
             texts[first, end] = text
         self._prompts[turn.stream] = _Prompt(number, texts)
         messages = [{"role": role, "content": texts[first, end]} for role, first, end in layout]
@@ -203,9 +212,14 @@ class TurnPrompts:
         prompt = self._prompts.get(self._tree.turns[turn.extends].stream)
         return prompt.texts if prompt is not None and prompt.turn == turn.extends else {}
 
-    def _blocks(self, ids: Sequence[int], first: int, end: int) -> str:
+    def _blocks(self, ids: Sequence[int], first: int, end: int) -> Steps[str]:
         size, key, text = self._tree.block_tokens, self._key, self._texts.text
-        return "".join(text(key, ids[n], size, first=n == first) for n in range(first, end))
+        texts = []
+        for n in range(first, end):
+            texts.append(text(key, ids[n], size, first=n == first))
+            if not len(texts) % _PER_STEP:
+                yield
+        return "".join(texts)
 
     def _tail(self, turn: AgentTurn) -> int:
         return (turn.input_tokens or 0) - len(turn.blocks) * self._tree.block_tokens

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from loadgen.plugins.agentic.block_store import NO_BASE, BlockStore, StoredBlocks, longest_match
+from loadgen.plugins.agentic.session_corpus import MakesTrees
 from loadgen.plugins.agentic.session_tree import AgentStream, AgentTurn, SessionTree
 from loadgen.plugins.agentic.waiting import StreamTimes, in_order
 from workloads.errors import TraceError
@@ -16,8 +17,12 @@ if TYPE_CHECKING:
 
     from loadgen.plugins.agentic.session_corpus import CorpusFacts
     from loadgen.plugins.agentic.waiting import Place
+    from loadgen.plugins.agentic.workbench import Steps
 
 NOT_STATED: Final = -1
+_PER_STEP: Final = 8
+"""Turns, which take some 10 µs each."""
+
 MOST_TURNS: Final = 2_000_000
 MOST_NEW_BLOCKS: Final = 100_000_000
 """Of all sessions together; each takes eight bytes here, and in every worker."""
@@ -91,7 +96,7 @@ class RecordedSession:
 
 
 @dataclass(slots=True)
-class RecordedCorpus:
+class RecordedCorpus(MakesTrees):
     """Recorded sessions as one value: arrays of all turns, and trees on demand.
 
     Attributes:
@@ -160,8 +165,8 @@ class RecordedCorpus:
         """When a session began, from the start of the trace; None where the input does not say."""
         return self._sessions[number][2]
 
-    def tree(self, number: int) -> SessionTree:
-        """The session with a number, made now."""
+    def making(self, number: int) -> Steps[SessionTree]:
+        """The making of the session with a number."""
         session_id, first, arrival_ns, tags = self._sessions[number]
         end = self._sessions[number + 1][1] if number + 1 < len(self._sessions) else len(self._streams)
         streams = self._streams[first:end]
@@ -170,12 +175,19 @@ class RecordedCorpus:
             self._times(stream, firsts[place], firsts[place + 1]) for place, stream in enumerate(streams)
         ]
         begin_ns = min(each.starts_ns[0] for each in times)
-        ordered = list(in_order(times, keeps_interleaving=self.keeps_interleaving))
+        yield
+        ordered = []
+        for each in in_order(times, keeps_interleaving=self.keeps_interleaving):
+            ordered.append(each)
+            if not len(ordered) % _PER_STEP:
+                yield
         numbers: dict[Place, int] = {turn.place: place for place, turn in enumerate(ordered)}
         by_row = {firsts[stream] + turn: numbers[stream, turn] for stream, turn in numbers}
         models = list(self._model_numbers)
-        turns = []
+        turns: list[AgentTurn] = []
         for each in ordered:
+            if not len(turns) % _PER_STEP:
+                yield
             stream, turn = each.place
             row = firsts[stream] + turn
             base = self._blocks.bases[row]

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from loadgen.plugins.agentic.workbench import finished
 from workloads.left_out import LeftOut
 
 if TYPE_CHECKING:
     from loadgen.plugins.agentic.session_tree import History, SessionTree
+    from loadgen.plugins.agentic.workbench import Steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,20 @@ class SessionCorpus(Protocol):
         """When a session began, from the start of the trace; None where the input does not say."""
         ...
 
+    def making(self, number: int) -> Steps[SessionTree]:
+        """The making of the session with a number."""
+        ...
+
     def tree(self, number: int) -> SessionTree:
         """The session with a number, made now."""
         ...
+
+
+class MakesTrees:
+    """Makes a tree at once in the steps of `making`; a base of corpora."""
+
+    __slots__ = ()
+
+    def tree(self: SessionCorpus, number: int) -> SessionTree:
+        """The session with a number, made now."""
+        return finished(self.making(number))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from loadgen.driver.requests.cache_buster import new_salt
 from loadgen.plugins.agentic.tree_sample import TreeSample
 from loadgen.plugins.agentic.tree_session import TreeSession
+from loadgen.plugins.agentic.workbench import Workbench
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,21 +50,26 @@ class TreeHost:
 
     Args:
         kind: How trees are played.
+
+    Attributes:
+        bench: Where sessions and prompts are made.
     """
 
     def __init__(self, kind: TreeKind) -> None:
         self._kind = kind
+        self.bench = Workbench()
 
     async def begin(self, worker: HostingWorker) -> None:
         """Get ready, before the first phase."""
-        self._emit = worker.emit
+        self._worker = worker
 
     def session(self, number: int, sample: Sample) -> TreeSession | None:
         """The tree that a sample is; None for another sample."""
         if not isinstance(sample, TreeSample):
             return None
         salt = new_salt() if self._kind.salt else ""
-        return TreeSession(number, sample, self._kind.speed, salt, self._emit)
+        return TreeSession(number, sample, self._kind.speed, salt, self._worker, self.bench)
 
     async def close(self) -> None:
-        """Return: a host starts nothing that remains."""
+        """End the making of sessions that never began."""
+        self.bench.close()

@@ -12,6 +12,7 @@ from workloads.sample import Sample, last_text
 if TYPE_CHECKING:
     from loadgen.plugins.agentic.session_corpus import SessionCorpus
     from loadgen.plugins.agentic.session_tree import SessionTree
+    from loadgen.plugins.agentic.workbench import Steps
     from workloads.sample import Message
 
 
@@ -21,8 +22,8 @@ _COUNTED: Final = 20
 class TurnMessages(Protocol):
     """The messages of one play of a tree."""
 
-    def messages(self, turn: int) -> tuple[Message, ...]:
-        """The messages of a turn: of the whole prompt, or the new ones; see `History`."""
+    def making(self, turn: int) -> Steps[tuple[Message, ...]]:
+        """The making of the messages of a turn: of the whole prompt, or the new ones; see `History`."""
 
     def answer(self, turn: int) -> Message | None:
         """The recorded answer of a turn."""
@@ -40,11 +41,13 @@ class TreeSample(Sample):
     """A session tree as a sample.
 
     Attributes:
-        tree: The session.
+        corpus: The sessions.
+        number: Which of them it is.
         prompts: Makes the messages of the turns.
     """
 
-    tree: SessionTree
+    corpus: SessionCorpus
+    number: int
     prompts: TreePrompts
 
     @property
@@ -55,7 +58,7 @@ class TreeSample(Sample):
 
 @dataclass(frozen=True, slots=True)
 class TreeSamples(Sequence[TreeSample]):
-    """The sessions of an input as samples, each made at every access.
+    """The sessions of an input as samples, whose trees are made when sessions begin.
 
     Attributes:
         corpus: The sessions.
@@ -77,48 +80,55 @@ class TreeSamples(Sequence[TreeSample]):
     def __getitem__(self, place: int | slice) -> TreeSample | TreeSamples:
         if isinstance(place, slice):
             return replace(self, numbers=self.numbers[place])
-        tree = self.corpus.tree(self.numbers[place])
-        most_tokens = tree.turns[0].output_tokens
-        return TreeSample(place, chat=(), max_tokens=most_tokens, tree=tree, prompts=self.prompts)
+        return TreeSample(
+            place, chat=(), corpus=self.corpus, number=self.numbers[place], prompts=self.prompts
+        )
 
     def examples(self) -> tuple[TreeSample, ...]:
-        """The first session: all are of one kind."""
-        return (self[0],)
+        """The first session with the length of its first answer: all are of one kind."""
+        first = self[0]
+        return (replace(first, max_tokens=self.corpus.tree(first.number).turns[0].output_tokens),)
 
     @property
     def mean_turns(self) -> float:
         """The mean number of turns of a session, estimated from some."""
         some = range(0, len(self), -(-len(self) // _COUNTED))
-        return sum(len(self[number].tree.turns) for number in some) / len(some)
+        return sum(len(self.corpus.tree(self.numbers[place]).turns) for place in some) / len(some)
 
 
 class PlayedPrompts:
     """The prompts of one play of a tree: what each turn sends, with the answers so far.
 
     Args:
-        sample: The tree.
+        sample: The tree as a sample.
+        tree: The tree.
     """
 
-    def __init__(self, sample: TreeSample) -> None:
+    def __init__(self, sample: TreeSample, tree: SessionTree) -> None:
         self._sample = sample
-        self._messages = sample.prompts.begin(sample.tree)
-        self._is_whole = sample.tree.history in {History.CUMULATIVE, History.MESSAGES}
+        self._tree = tree
+        self._messages = sample.prompts.begin(tree)
+        self._is_whole = tree.history in {History.CUMULATIVE, History.MESSAGES}
         self._context: dict[int, tuple[Message, ...]] = {}
 
     @property
     def needs_answers(self) -> bool:
         """Whether later turns contain the answers of the endpoint."""
-        return self._sample.tree.history is History.LIVE
+        return self._tree.history is History.LIVE
 
-    def turn(self, number: int) -> Sample:
-        """The request of a turn, which comes after the answer to the turn that it extends."""
-        sample, tree = self._sample, self._sample.tree
+    def making(self, number: int) -> Steps[Sample]:
+        """The making of the request of a turn.
+
+        The request of the turn that it extends has been made; with live answers, that turn has ended.
+        """
+        sample, tree = self._sample, self._tree
         turn = tree.turns[number]
-        new = self._messages.messages(number)
+        new = yield from self._messages.making(number)
         before = () if self._is_whole or turn.extends is None else self._context[turn.extends]
         messages = (*before, *new)
         if not self._is_whole:
-            self._context[number] = messages
+            answer = None if self.needs_answers else self._messages.answer(number)
+            self._context[number] = messages if answer is None else (*messages, answer)
         return Sample(
             sample.index,
             last_text(new),
@@ -132,8 +142,6 @@ class PlayedPrompts:
         )
 
     def answered(self, number: int, answer: Message | None) -> None:
-        """Put the answer to a turn into the context of the turns that extend the turn."""
-        if self._sample.tree.history is History.RECORDED:
-            answer = self._messages.answer(number)
-        if answer is not None and not self._is_whole:
+        """Put the answer of the endpoint into the context of the turns that extend the turn."""
+        if answer is not None and self.needs_answers:
             self._context[number] = (*self._context[number], answer)

@@ -1,5 +1,8 @@
 """A session of the turns of a tree: each is issued when all that it waits for has ended, plus its delay.
 
+Sessions and requests are made before they are due, on the workbench of the worker process: the tree and the
+first prompts before the session begins, a later request while the turns that it waits for are asked.
+
 A turn that fails ends its stream: the later turns of the stream, and all turns that wait for one of them, are
 never asked. A prompt that does not fit the model's context ends the session.
 """
@@ -13,8 +16,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver.requests.cache_buster import salted
 from loadgen.driver.requests.turn_outcome import AnswerUse, TurnOutcome
-from loadgen.plugins.agentic.prefix_hits import turn_hits
+from loadgen.plugins.agentic.prefix_hits import counting_hits
 from loadgen.plugins.agentic.tree_sample import PlayedPrompts
+from loadgen.plugins.agentic.workbench import WHEN_IDLE
 from recorder.event import Event, EventType
 from reporter.findings.failed_requests import is_context_overflow
 
@@ -22,13 +26,21 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterable
 
     from loadgen.driver.requests.session_turns import SessionTurns
-    from loadgen.driver.requests.turn import Emit
+    from loadgen.driver.session_kind import HostingWorker
     from loadgen.plugins.agentic.tree_sample import TreeSample
+    from loadgen.plugins.agentic.workbench import BenchJob, Steps, Workbench
+    from workloads.sample import Sample
+
+    Request = tuple[Sample, bytes]
+    """A turn as the log keeps it, and the body that is sent."""
 
 NEVER_ASKED: Final = TurnOutcome("cancelled", None, 0)
 """The outcome of a session that ended before its first turn."""
 
 MS: Final = 1_000_000
+AHEAD_NS: Final = 1_000 * MS
+"""How long before a turn is due its request is made; requests take memory."""
+
 FAILED: Final = "failed"
 OVERFLOW: Final = "context_overflow"
 
@@ -41,63 +53,97 @@ class TreeSession:
         sample: The tree.
         speed: How many times as fast as recorded the delays pass.
         salt: A text at the start of every prompt; empty for none.
-        emit: Logs an event.
+        worker: Encodes requests, and logs events.
+        bench: Makes the tree and the requests.
     """
 
-    def __init__(self, number: int, sample: TreeSample, speed: float, salt: str, emit: Emit) -> None:
+    last_turn = 0
+
+    def __init__(
+        self,
+        number: int,
+        sample: TreeSample,
+        speed: float,
+        salt: str,
+        worker: HostingWorker,
+        bench: Workbench,
+    ) -> None:
         self.number = number
-        self.last_turn = len(sample.tree.turns) - 1
         self._sample = sample
-        self._tree = tree = sample.tree
         self._speed = speed
         self._salt = salt
-        self._emit = emit
-        self._prompts = PlayedPrompts(sample)
-        # Made before the session is due: a prompt of 100,000 tokens takes some milliseconds.
-        self._first = {
-            number: self._prompts.turn(number) for number, turn in enumerate(tree.turns) if not turn.after
-        }
-        self._use = AnswerUse.FOLLOWED if self._prompts.needs_answers else AnswerUse.MEASURED
+        self._emit, self._prepare = worker.emit, worker.prepare
+        self._bench = bench
         self._facts = {"conversation": token_hex(8), **({"salt": salt} if salt else {})}
+        self._never: dict[int, str] = {}
+        self._pauses: dict[int, asyncio.Task[None]] = {}
+        self._requests: dict[int, BenchJob[Request]] = {}
+        self._ending = "completed"
+        self._last = NEVER_ASKED
+        self._making = bench.begin(self._make())
+
+    def _make(self) -> Steps[None]:
+        """Make the tree, and begin the requests of the turns that wait for none."""
+        sample = self._sample
+        self._tree = tree = yield from sample.corpus.making(sample.number)
+        self.last_turn = len(tree.turns) - 1
+        self._prompts = PlayedPrompts(sample, tree)
+        self._use = AnswerUse.FOLLOWED if self._prompts.needs_answers else AnswerUse.MEASURED
+        self._left = set(range(len(tree.turns)))
         self._waits_for = [len(turn.after) for turn in tree.turns]
+        self._not_issued = [*self._waits_for]
         self._followers: list[list[int]] = [[] for _ in tree.turns]
         for follower, turn in enumerate(tree.turns):
             for before in turn.after:
                 self._followers[before].append(follower)
-        self._hits = turn_hits(tree)
-        self._left = set(range(len(tree.turns)))
-        self._never: dict[int, str] = {}
-        self._pauses: dict[int, asyncio.Task[None]] = {}
-        self._ending = "completed"
-        self._last = NEVER_ASKED
+        self._hits = yield from counting_hits(tree)
+        for number, turn in enumerate(tree.turns):
+            if not turn.after:
+                self._begin_request(number, WHEN_IDLE)
 
     def begin(self, turns: SessionTurns) -> Coroutine[Any, Any, TurnOutcome]:
         """Take all turns; issuing ends with the last one that leaves."""
         self._turns = turns
         self._began_ns = turns.scheduled_ns if turns.free_ns is None else turns.free_ns
-        self._ready_ns = [self._began_ns] * len(self._tree.turns)
         turns.open()
         return self._through()
 
     async def _through(self) -> TurnOutcome:
         """Take all turns; return the outcome of the turn that ended last."""
         try:
+            await self._bench.result(self._making, self._began_ns)
+            self._ready_ns = [self._began_ns] * len(self._tree.turns)
             async with asyncio.TaskGroup() as self._group:
                 for number, turn in enumerate(self._tree.turns):
                     if not turn.after:
                         self._start(number)
         except asyncio.CancelledError:
+            self._making.finish()
             self._never_ask(self._left, "stopped")
-            raise
-        finally:
             self._end()
+            raise
+        self._end()
         return self._last
+
+    def _request(self, number: int) -> Steps[Request]:
+        """Make the request of a turn."""
+        sent = yield from self._prompts.making(number)
+        yield
+        return sent, self._prepare(salted(sent, self._salt) if self._salt else sent)
+
+    def _begin_request(self, number: int, due_ns: int) -> BenchJob[Request]:
+        if number not in self._requests:
+            self._requests[number] = self._bench.begin(self._request(number), due_ns)
+        return self._requests[number]
+
+    def _delay_ns(self, number: int) -> int:
+        return round(self._tree.turns[number].delay_ns / self._speed)
 
     def _start(self, number: int) -> None:
         """Let a turn, of which all that it waits for has ended, take place when it is due."""
         if number in self._never:
             return
-        due_ns = self._ready_ns[number] + round(self._tree.turns[number].delay_ns / self._speed)
+        due_ns = self._ready_ns[number] + self._delay_ns(number)
         why_not = self._turns.why_over(due_ns)
         if why_not is None:
             self._pauses[number] = self._group.create_task(self._take(number, due_ns))
@@ -109,22 +155,24 @@ class TreeSession:
 
     async def _take(self, number: int, due_ns: int) -> None:
         turns = self._turns
-        # What it takes to get a turn ready is a part of its delay.
-        sent = self._first.pop(number, None) or self._prompts.turn(number)
-        body = turns.prepare(salted(sent, self._salt) if self._salt else sent)
         try:
+            if due_ns - turns.now_ns() > AHEAD_NS:
+                await turns.until(due_ns - AHEAD_NS)
+            sent, body = await self._bench.result(self._begin_request(number, due_ns), due_ns)
             why_not = await turns.until(due_ns)
         except asyncio.CancelledError:
             self._pauses.pop(number, None)
             self._never_ask(self._after(number), turns.why_over(turns.now_ns()) or "stopped")
             raise
-        del self._pauses[number]
+        del self._pauses[number], self._requests[number]
         if why_not is not None:
             self._never_ask(self._after(number), why_not)
             return
         self._left.discard(number)
         self._close_after_last()
-        outcome = await turns.take(sent, body, *self._logged(number, due_ns), self._use)
+        taking = turns.take(sent, body, *self._logged(number, due_ns), self._use)
+        self._prepare_followers(number)
+        outcome = await taking
         self._last = outcome
         if outcome.failure is not None:
             is_overflow = is_context_overflow(outcome.failure, outcome.message)
@@ -137,6 +185,14 @@ class TreeSession:
             self._ready_ns[follower] = max(self._ready_ns[follower], outcome.ended_ns)
             if not self._waits_for[follower]:
                 self._start(follower)
+
+    def _prepare_followers(self, number: int) -> None:
+        """Begin the requests of the turns that only wait for turns that were issued."""
+        for follower in self._followers[number]:
+            self._not_issued[follower] -= 1
+            delay_ns = self._delay_ns(follower)
+            if not self._not_issued[follower] and delay_ns <= AHEAD_NS and not self._prompts.needs_answers:
+                self._begin_request(follower, self._turns.now_ns() + delay_ns)
 
     def _after(self, number: int) -> set[int]:
         """A turn with the later turns of its stream, and all that wait for one of these."""
@@ -156,6 +212,8 @@ class TreeSession:
             self._never[number] = why
             if (pause := self._pauses.pop(number, None)) is not None:
                 pause.cancel()
+            if (request := self._requests.pop(number, None)) is not None:
+                request.drop()
         self._close_after_last()
 
     def _ended_by(self, why: str) -> None:

@@ -17,9 +17,10 @@ from loadgen.driver.requests.turn_outcome import AnswerUse, TurnOutcome
 from loadgen.driver.session_kind import HostingWorker
 from loadgen.driver.stop import Stop
 from loadgen.plugins.agentic.prompt_texts import TreeTexts
+from loadgen.plugins.agentic.session_corpus import CorpusFacts, MakesTrees
 from loadgen.plugins.agentic.session_tree import AgentStream, AgentTurn, History, SessionTree
 from loadgen.plugins.agentic.tree_kind import TreeKind
-from loadgen.plugins.agentic.tree_sample import TreeSample
+from loadgen.plugins.agentic.tree_sample import TreeSamples
 from recorder.event import Event, EventType
 from recorder.lifecycle import violations
 from tests.driver.manual_clock import ManualClock
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from loadgen.driver.load import Load
+    from loadgen.plugins.agentic.workbench import Steps
     from workloads.sample import Sample
 
 MS = 1_000_000
@@ -89,6 +91,27 @@ class TreeRunner:
         """Learn of a stop."""
 
 
+class MadeTrees(MakesTrees):
+    """Trees as a corpus."""
+
+    shares_ids = False
+
+    def __init__(self, trees: Sequence[SessionTree]) -> None:
+        self.facts = CorpusFacts("made", "made", "ms", History.MESSAGES, "")
+        self._trees = trees
+
+    def __len__(self) -> int:
+        return len(self._trees)
+
+    def arrival_ns(self, number: int) -> None:
+        """None."""
+
+    def making(self, number: int) -> Steps[SessionTree]:
+        """The tree with a number."""
+        yield
+        return self._trees[number]
+
+
 class TreePlay:
     """A run of trees that has ended, of one issuer."""
 
@@ -106,7 +129,7 @@ class TreePlay:
         **limits: Any,
     ) -> None:
         prompts = TreeTexts(0)
-        samples = [TreeSample(index, tree=tree, prompts=prompts) for index, tree in enumerate(trees)]
+        samples = TreeSamples(MadeTrees(trees), prompts, range(len(trees)))
         plan = {"requests": None, "duration_s": None, "warmup": 0, "sessions": len(trees)} | limits
         self.plan = Plan(
             load, generation=Generation("m"), protocol="chat", seed=3, timeouts=Timeouts(60), **plan
@@ -121,7 +144,9 @@ class TreePlay:
 
     async def _run(self, stop_at_ns: int | None) -> None:
         stop = Stop()
-        await self.host.begin(HostingWorker((), "m", str, lambda *_: None, self.events.append))
+        await self.host.begin(
+            HostingWorker((), "m", str, lambda *_: None, self.events.append, self.runner.prepare)
+        )
         self.issuer = Issuer(self.plan, self.agenda, self.runner, self.clock, host=self.host)
 
         async def ask_to_stop(at_ns: int) -> None:
@@ -130,7 +155,7 @@ class TreePlay:
 
         stopping = None if stop_at_ns is None else asyncio.create_task(ask_to_stop(stop_at_ns))
         session = LoadSession(self.plan, self.issuer, self.events.append, self.clock, stop)
-        await see_through(self.clock, session.run())
+        await see_through(self.clock, session.run(), lambda: self.host.bench.is_busy)
         if stopping is not None:
             stopping.cancel()
 

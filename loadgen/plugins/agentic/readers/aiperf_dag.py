@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from loadgen.plugins.agentic.readers.documents import documents
 from loadgen.plugins.agentic.readers.members import objects_in, text_in, tokens_in
 from loadgen.plugins.agentic.readers.trace_format import TraceFormat
+from loadgen.plugins.agentic.session_corpus import MakesTrees
 from loadgen.plugins.agentic.session_tree import AgentStream, AgentTurn, History, SessionTree
 from workloads.errors import TraceError, did_you_mean
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from loadgen.plugins.agentic.readers.trace_format import ReadingOptions
     from loadgen.plugins.agentic.session_corpus import CorpusFacts
+    from loadgen.plugins.agentic.workbench import Steps
 
 _MS: Final = 1_000_000
 _WHOLE: Final = "message_array_with_responses"
@@ -61,7 +63,7 @@ def read_dag(path: Path, options: ReadingOptions) -> DagCorpus:
     return DagCorpus(facts, lines)
 
 
-class DagCorpus:
+class DagCorpus(MakesTrees):
     """Conversations that branch as a corpus; see `SessionCorpus`.
 
     Args:
@@ -95,12 +97,13 @@ class DagCorpus:
     def arrival_ns(self, number: int) -> None:
         """None: the conversations have no times."""
 
-    def tree(self, number: int) -> SessionTree:
-        """The session with a number, made now.
+    def making(self, number: int) -> Steps[SessionTree]:
+        """The making of the session with a number.
 
         Raises:
             TraceError: It has too many turns.
         """
+        yield
         root = self._roots[number]
         making = _Making(self._lines, self.facts.history, Random(root))  # noqa: S311 (reproducible draws)
         if self._lines[root].get("orchestrator"):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from loadgen.plugins.agentic.readers.documents import documents
+from loadgen.plugins.agentic.session_corpus import MakesTrees
 from workloads.sources import parse_json_text
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from loadgen.plugins.agentic.session_corpus import CorpusFacts
     from loadgen.plugins.agentic.session_tree import SessionTree
+    from loadgen.plugins.agentic.workbench import Steps
 
 
 class RowStore:
@@ -46,9 +48,13 @@ class RowStore:
             self._lengths.append(document.length)
             yield number, document.place, document.members
 
-    def again(self, numbers: Sequence[int]) -> list[Mapping[str, Any]]:
-        """The members of rows, read from the files now."""
-        return [self._row(number) for number in numbers]
+    def again(self, numbers: Sequence[int]) -> Steps[list[Mapping[str, Any]]]:
+        """The members of rows, read from the files."""
+        rows = []
+        for number in numbers:
+            rows.append(self._row(number))
+            yield
+        return rows
 
     def _row(self, number: int) -> Mapping[str, Any]:
         text = self._texts.get(number)
@@ -60,7 +66,7 @@ class RowStore:
         return members
 
 
-class StoredCorpus:
+class StoredCorpus(MakesTrees):
     """Sessions of messages as a corpus, each made from rows on demand; see `SessionCorpus`.
 
     Args:
@@ -97,6 +103,7 @@ class StoredCorpus:
         """See `SessionCorpus`."""
         return self._arrivals_ns.get(self._names[number])
 
-    def tree(self, number: int) -> SessionTree:
-        """The session with a number, made now."""
-        return self._made(self._names[number], self._store.again(self._rows[number]))
+    def making(self, number: int) -> Steps[SessionTree]:
+        """The making of the session with a number."""
+        rows = yield from self._store.again(self._rows[number])
+        return self._made(self._names[number], rows)
