@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 import time
 import weakref
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from select import select
@@ -59,28 +60,27 @@ class MockProcess:
     """
 
     def __init__(self, options: MockOptions) -> None:
-        with deferred():
-            folder = Path(tempfile.mkdtemp(prefix="loadgen-mock-"))
-            self._tidy = weakref.finalize(self, _remove, folder)
-        self._truth = Path(options.truth or folder / "truth.jsonl").absolute()
-        self._errors = folder / "errors.txt"
-        with self._errors.open("wb") as errors:
-            self._process = start_child(
-                "loadgen.mock_endpoint",
-                replace(options, truth=self._truth, api_key=None).to_json(),
-                environment=os.environ | {KEY_VARIABLE: options.api_key or ""},
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                start_new_session=True,  # a Ctrl-C for who measures must not end what is measured
-            )
-        self._last_words = b""
-        self.pid = self._process.pid
-        try:
+        with ExitStack() as undo:
+            with deferred():
+                folder = Path(tempfile.mkdtemp(prefix="loadgen-mock-"))
+                self._tidy = weakref.finalize(self, _remove, folder)
+                undo.callback(self._tidy)
+            self._truth = Path(options.truth or folder / "truth.jsonl").absolute()
+            self._errors = folder / "errors.txt"
+            with self._errors.open("wb") as errors:
+                self._process = start_child(
+                    "loadgen.mock_endpoint",
+                    replace(options, truth=self._truth, api_key=None).to_json(),
+                    environment=os.environ | {KEY_VARIABLE: options.api_key or ""},
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=errors,
+                    start_new_session=True,  # a Ctrl-C for who measures must not end what is measured
+                )
+            self._last_words = b""
+            self.pid = self._process.pid
             self.url = self._listening()
-        except BaseException:
-            self._tidy()
-            raise
+            undo.pop_all()
 
     def __enter__(self) -> Self:
         return self

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -16,10 +16,13 @@ if TYPE_CHECKING:
 @contextmanager
 def scratch_folder(prefix: str) -> Iterator[Path]:
     """A folder for a while that no interrupt leaves behind, also while it is made or removed."""
-    with deferred():
-        folder = TemporaryDirectory(prefix=prefix)
-    try:
+    with ExitStack() as stack:
+        with deferred():  # raises what came meanwhile at its end
+            folder = TemporaryDirectory(prefix=prefix)
+            stack.callback(_remove, folder)
         yield Path(folder.name)
-    finally:
-        with deferred():
-            folder.cleanup()
+
+
+def _remove(folder: TemporaryDirectory[str]) -> None:
+    with deferred():
+        folder.cleanup()

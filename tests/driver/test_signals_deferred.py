@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from loadgen.driver.system.signals import deferred
+from loadgen.mock_endpoint.process import start_mock
 from loadgen.sessions.scratch_folder import scratch_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
 
@@ -68,6 +71,26 @@ def test_no_folder_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(KeyboardInterrupt), scratch_folder("b-"):
         signal.raise_signal(signal.SIGINT)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("make", [lambda: scratch_folder("c-"), start_mock], ids=["scratch folder", "mock"])
+def test_no_folder_is_left_by_an_interrupt_while_it_is_made(
+    make: Callable[[], AbstractContextManager[Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The exception is kept, so that no destructor tidies up instead."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    made = tempfile.mkdtemp
+
+    def interrupted(*words: Any, **options: Any) -> str:
+        folder = made(*words, **options)
+        os.kill(os.getpid(), signal.SIGINT)
+        return folder
+
+    monkeypatch.setattr("tempfile.mkdtemp", interrupted)
+    with pytest.raises(KeyboardInterrupt) as kept, make():
+        pass
+    assert list(tmp_path.iterdir()) == []
+    assert kept.tb is not None
 
 
 def test_other_threads_do_as_ever() -> None:

@@ -90,7 +90,7 @@ def test_a_disk_that_gets_full(
 @pytest.mark.slow
 def test_a_file_that_may_not_grow(start_run: Start, mock: MockProcess, loadgen: Loadgen) -> None:
     """The same with a limit on the size of files, which anybody can set."""
-    run = start_run(mock.url, *FOR_LONG, limits={resource.RLIMIT_FSIZE: 400_000})
+    run = start_run(mock.url, *FOR_LONG, limits={resource.RLIMIT_FSIZE: 2_000_000})
     code, out, err = run.end()
     assert code == INVALID
     assert "the log cannot be written any more" in err
