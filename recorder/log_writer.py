@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -56,7 +57,11 @@ class Appender:
         self.writing = Writing(count, started)
         try:
             self._presence.require()
-            self._store.append(rows_of(events), Heartbeat(complete_until_ns, time.monotonic_ns()))
+            try:
+                self._store.append(rows_of(events), Heartbeat(complete_until_ns, time.monotonic_ns()))
+            except sqlite3.Error:
+                self._presence.require()  # a file that is gone meanwhile is the cause, and is named
+                raise
             self._presence.require_whole()
         except Exception as error:  # noqa: BLE001 (whatever it is, the caller must learn of it)
             self._broken_by = error

@@ -122,6 +122,23 @@ def test_a_log_that_is_taken_away_is_noticed(tmp_path: Path, way: str) -> None:
     assert recorder.health.lost == 1
 
 
+def test_a_log_that_is_taken_away_during_a_batch_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite's own error would blame the disk."""
+    log = tmp_path / "run" / "events.db"
+
+    def append(*_: Any) -> None:
+        deleted(log)
+        raise sqlite3.OperationalError("disk I/O error")
+
+    with pytest.raises(WriterError), EventRecorder(path=log) as recorder:
+        monkeypatch.setattr(Store, "append", append)
+        recorder.put(Event(EventType.TEST_STARTED, 1))
+        with pytest.raises(WriterError, match=r"events.db was moved or deleted.*keep others out"):
+            recorder.wait_for_writes()
+
+
 FEW = 40
 """Few enough events that SQLite has folded none of them into the file."""
 MANY = 4000
