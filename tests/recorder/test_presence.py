@@ -132,11 +132,12 @@ def test_a_log_that_is_taken_away_during_a_batch_is_named(
         deleted(log)
         raise sqlite3.OperationalError("disk I/O error")
 
-    with pytest.raises(WriterError), EventRecorder(path=log) as recorder:
-        monkeypatch.setattr(Store, "append", append)
-        recorder.put(Event(EventType.TEST_STARTED, 1))
-        with pytest.raises(WriterError, match=r"events.db was moved or deleted.*keep others out"):
-            recorder.wait_for_writes()
+    recorder = EventRecorder(path=log)
+    recorder.__enter__()
+    monkeypatch.setattr(Store, "append", append)
+    recorder.put(Event(EventType.TEST_STARTED, 1))
+    with pytest.raises(WriterError, match=r"events.db was moved or deleted.*keep others out"):
+        recorder.close()
 
 
 FEW = 40
