@@ -81,8 +81,6 @@ class Issuer:
         self._running: set[asyncio.Task[Any]] = set()
         self._crash: BaseException | None = None
 
-    # Messages to the workers…
-
     def issue(self, phase: Phase) -> Coroutine[Any, Any, int]:
         """Issue a phase from the start until a limit or a stop; return the number of scheduled requests.
 
@@ -120,8 +118,6 @@ class Issuer:
         for task in self._running:
             task.cancel()
 
-    # Issuing…
-
     async def _issue(self, phase: Phase) -> None:
         load = self._plan.load
         match load:
@@ -149,6 +145,7 @@ class Issuer:
     ) -> None:
         """Begin one session after the other, with pauses between."""
         turns, thinking = self._turns, self._turns.thinking
+        step = 1 if self._claim is None and self._node.workers == 1 else 0
         while not self._is_over(phase, scheduled_ns := self._clock.now_ns()):
             if self._room is not None and self._room.full:
                 await self._room.wait()
@@ -159,7 +156,7 @@ class Issuer:
                 break
             if not phase.has(numbers.number(claimed + 1)):
                 exhausted.set()
-            session = self._source.session(phase, request)
+            session = self._source.session(phase, request, step)
             outcome = await session.begin(turns.of_session(phase, request, scheduled_ns))
             if outcome.failure is not None:
                 # A failure can come at once, and many of them must not starve the other tasks.
@@ -190,7 +187,7 @@ class Issuer:
             if phase.is_over(self._clock.now_ns()):
                 turns.scheduled += 1
                 continue
-            session = self._source.session(phase, request)
+            session = self._source.session(phase, request, self._share.workers)
             # Late requests leave in batches, between which answers are read.
             if scheduled_ns > self._clock.now_ns() or turns.scheduled % YIELD_EVERY == 0:
                 await self._clock.sleep_until(scheduled_ns)
@@ -254,8 +251,6 @@ class Issuer:
 
     def _is_over(self, phase: Phase, at_ns: int) -> bool:
         return self._stopped.is_set() or phase.is_over(at_ns)
-
-    # Tasks…
 
     def _spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         task = asyncio.create_task(work)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from workloads.sample import Sample
 
 _NOTHING: Final[Mapping[str, Any]] = {}
+AHEAD: Final = 3  #: sessions of a host that are made before they are due, in some ms of idle time each
 
 
 class SessionSource:
@@ -45,14 +46,23 @@ class SessionSource:
         self._recorded = plan.history == "recorded"
         self._prepare = prepare
         self._host = host
+        self._made: dict[tuple[str, int], UserSession] = {}
         self._several: type[ConversationSession] | None = None
         if source.conversations:
             from loadgen.driver.user_sessions.conversation import ConversationSession
 
             self._several = ConversationSession
 
-    def session(self, phase: Phase, request: int) -> UserSession:
-        """The session that a request of a phase opens, ready to begin."""
+    def session(self, phase: Phase, request: int, step: int = 0) -> UserSession:
+        """The session that a request opens. A host makes those of the next requests too, `step` apart."""
+        session = self._made.pop((phase.name, request), None) or self._session(phase, request)
+        if self._host is not None and step:
+            for later in filter(phase.has, range(request + step, request + AHEAD * step + 1, step)):
+                if (phase.name, later) not in self._made:
+                    self._made[phase.name, later] = self._session(phase, later)
+        return session
+
+    def _session(self, phase: Phase, request: int) -> UserSession:
         number = self._request_source.number(phase, request)
         sample = sent = self._samples[self._order(number)]
         if self._host is not None and (hosted := self._host.session(number, sample)) is not None:

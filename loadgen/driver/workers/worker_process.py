@@ -193,8 +193,6 @@ class Worker:
                 case Command.END:
                     self._spawn(self._end())
 
-    # What the parent can ask for…
-
     async def _begin(self, payloads: list[memoryview]) -> None:
         if self._host is not None:
             await self._begin_host(self._host)
@@ -228,8 +226,6 @@ class Worker:
             await self._host.close()
         self._shipper.tell(WorkerMessage.ENDED)
 
-    # What there is to tell…
-
     async def _tell_progress(self) -> None:
         while True:
             await asyncio.sleep(PROGRESS_INTERVAL_S)
@@ -246,8 +242,6 @@ class Worker:
             "in_flight": self._issuer.progress.in_flight,
             **self._shipper.reading(),
         }
-
-    # Tasks…
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
