@@ -40,7 +40,7 @@ def methods(quantity: Quantity, stat: str, *, delta: bool) -> tuple[Method, ...]
     if PERCENTILE.fullmatch(stat):
         return ("effective", "order_stat", "early_stopping")
     match quantity.kind, stat:
-        case ("throughput", _) | (_, "mean"):
+        case ("throughput" | "share", _) | (_, "mean"):
             return ("batch_means", "bootstrap")
         case ("error", _) | ("good", "fraction"):
             return ("wilson",)

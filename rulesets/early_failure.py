@@ -19,6 +19,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from rulesets.quantity import COMPARE
+from rulesets.session_metrics import SESSION_ERROR
 from rulesets.statistics import clopper_pearson
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ class RunState:
 
 def can_be_lost(target: Target, figures: Collection[str]) -> bool:
     """Tell whether a target can be lost before a run is over."""
-    if target.delta or target.where:
+    if target.delta or target.where or target.metric == SESSION_ERROR:
         return False
     match target.quantity.kind:
         case "error" | "count":

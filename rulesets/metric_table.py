@@ -13,8 +13,6 @@ from rulesets.quantity import (
     ERROR_RATE,
     GOOD,
     INTERACTIVITY,
-    JOB_RATE,
-    LATENCY,
     REQUEST_RATE,
     SCORES,
     TOKEN_RATE,
@@ -22,6 +20,7 @@ from rulesets.quantity import (
     Quantity,
 )
 from rulesets.request_metrics import REQUEST_METRICS, TOKEN_COUNTS
+from rulesets.session_metrics import SESSION_METRICS, SESSION_RUN_METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,37 +32,6 @@ _TOKEN_RATES: Final[tuple[tuple[str, str, Need], ...]] = (
     ("total_tps", "input and output tokens per second", "tokens"),
     ("tps_per_gpu", "input and output tokens per second and GPU (--gpus)", "gpus"),
 )
-SESSION_METRICS: Final = (
-    MetricDefinition(
-        name="session",
-        quantity=LATENCY,
-        meaning="duration of a session of several turns",
-        definition="last end - first issue, for sessions that completed",
-        use="the time of a job",
-        per="session",
-    ),
-    MetricDefinition(
-        name="ttfat",
-        quantity=LATENCY,
-        meaning="time to the last answer of a session",
-        definition="first token of the main agent's last turn - first issue",
-        use="a user's wait for the result of an agent",
-        per="session",
-        needs=("stream",),
-    ),
-    MetricDefinition(
-        name="join_wait",
-        quantity=LATENCY,
-        meaning="how long streams of a session that were ready waited for other streams",
-        definition="the sum of last end waited for - end of the turn before in the stream",
-        use="the time lost to the slowest subagents",
-        per="session",
-    ),
-)
-"""Each has a column of the view `sessions` (reporter/sql/sessions.sql)."""
-
-JOB_RATES: Final = ("jobs_per_hour", "jobs_per_hour_per_user", "jobs_per_hour_per_gpu")
-
 RUN_METRICS: Final = (
     MetricDefinition(
         name="tps_per_user",
@@ -93,18 +61,7 @@ RUN_METRICS: Final = (
         )
         for name, meaning, need in _TOKEN_RATES
     ),
-    *(
-        MetricDefinition(name=name, quantity=JOB_RATE, meaning=meaning, per="run")
-        for name, meaning in zip(
-            JOB_RATES,
-            (
-                "completed sessions per hour",
-                "sessions per hour of one user: 3,600 s / mean duration",
-                "completed sessions per hour and GPU (--gpus)",
-            ),
-            strict=True,
-        )
-    ),
+    *SESSION_RUN_METRICS,
     MetricDefinition(
         name="error",
         quantity=ERROR_RATE,

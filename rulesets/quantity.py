@@ -19,7 +19,16 @@ if TYPE_CHECKING:
 
 Op = Literal["<", "<=", ">", ">=", "==", "!="]
 Kind = Literal[
-    "latency", "length", "speed", "interactivity", "throughput", "error", "good", "count", "accuracy"
+    "latency",
+    "length",
+    "speed",
+    "interactivity",
+    "throughput",
+    "share",
+    "error",
+    "good",
+    "count",
+    "accuracy",
 ]
 
 COMPARE: Final[Mapping[Op, Callable[[float, float], bool]]] = {
@@ -101,6 +110,7 @@ INTERACTIVITY: Final = Quantity("interactivity", _DISTRIBUTION, TOKENS_A_SECOND,
 REQUEST_RATE: Final = Quantity("throughput", ("value",), REQUESTS_A_SECOND, _ABOVE)
 TOKEN_RATE: Final = Quantity("throughput", ("value",), TOKENS_A_SECOND, _ABOVE)
 JOB_RATE: Final = Quantity("throughput", ("value",), NUMBER, _ABOVE)
+HIT_SHARE: Final = Quantity("share", ("value",), SHARE, _ABOVE)
 ERROR_RATE: Final = Quantity("error", ("rate",), SHARE, _BELOW)
 GOOD: Final = Quantity(
     "good",
@@ -115,7 +125,7 @@ ACCURACY: Final = Quantity("accuracy", ("value",), SCORE, (*_BELOW, *_ABOVE))
 EVERYTHING: Final[Mapping[Kind, tuple[Op, float]]] = {
     "latency": ("<=", 86_400_000.0),
     "length": ("<=", 1e12),
-    **dict.fromkeys(("speed", "interactivity", "throughput", "good", "count"), (">=", 0.0)),
+    **dict.fromkeys(("speed", "interactivity", "throughput", "share", "good", "count"), (">=", 0.0)),
 }
 """The operator and bound of a figure that is only shown, in the unit of figures: a day, more tokens than any
 answer has, nothing at all. Shares of errors and scores have none: they are bounded or left out."""

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 from rulesets.definitions import PERCENTILES, Definitions
 from rulesets.errors import Unanswerable
 from rulesets.evidence import Good, Rate
-from rulesets.metric_table import BY_NAME, JOB_RATES
+from rulesets.metric_table import BY_NAME
 from rulesets.quantity import COMPARE
 from rulesets.scores import score
-from rulesets.session_evidence import job_rate, require_all, summary
+from rulesets.session_evidence import require_all, session_rate, summary
+from rulesets.session_metrics import SESSION_RATES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,9 +77,9 @@ class ReportEvidence:
 
     def rate(self, metric: str, where: Where) -> Rate:
         """A throughput, without the blocks that a limit would take."""
-        if metric in JOB_RATES:
+        if metric in SESSION_RATES:
             require_all(metric, where)
-            return job_rate(self.report, metric)
+            return session_rate(self.report, metric)
         part = self._of(where)
         rates = _part(part, "throughput") if part is self.report else part
         value = rates.get(metric)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from rulesets.errors import Unanswerable
 from rulesets.evidence import Rate
@@ -28,10 +28,26 @@ def summary(report: Mapping[str, Any], column: str) -> Mapping[str, Any]:
     return _sessions(report).get("figures", {}).get(column) or {}
 
 
-def job_rate(report: Mapping[str, Any], metric: str) -> Rate:
-    """A rate of jobs, without the blocks that a limit would take."""
-    sessions = _sessions(report)
-    return Rate(sessions.get(metric), sessions.get("endings", {}).get("completed") or 0)
+CUT: Final = frozenset({"duration", "stopped", "cut"})
+"""The endings of sessions that the client cut."""
+
+
+def session_rate(report: Mapping[str, Any], metric: str) -> Rate:
+    """A rate of sessions, without the blocks that a limit would take."""
+    name = "measured_hit_rate" if metric == "hit_rate" else metric
+    return Rate(_sessions(report).get(name), counts(report)["completed"])
+
+
+def completed(report: Mapping[str, Any]) -> int | None:
+    """The sessions that completed; None of a run without sessions."""
+    return counts(report)["completed"] if _sessions(report) else None
+
+
+def counts(report: Mapping[str, Any]) -> Mapping[str, int]:
+    """The sessions that completed, and those that failed; without those that the client cut."""
+    endings: Mapping[str, int] = _sessions(report).get("endings", {})
+    failed = sum(count for ending, count in endings.items() if ending not in {"completed", *CUT})
+    return {"completed": endings.get("completed") or 0, "failed": failed, "cancelled": 0}
 
 
 def _sessions(report: Mapping[str, Any]) -> Mapping[str, Any]:

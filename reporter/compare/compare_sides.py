@@ -59,7 +59,7 @@ def compare(
         test="mann_whitney" if by_runs else "within_runs",
         rules=rules,
         sides=tuple(
-            SideSummary(side.name, tuple(run.name for run in side.runs), label, side.requests)
+            SideSummary(side.name, tuple(run.name for run in side.runs), label, side.requests, side.sessions)
             for side, label in zip(sides, labels(sides), strict=True)
         ),
         rows=rows,

@@ -12,13 +12,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from reporter.json_values import members, number
 from rulesets.errors import Unanswerable
+from rulesets.evaluators.figure import failures
+from rulesets.session_metrics import OF_SESSIONS, SESSION_ERROR
 from rulesets.statistics import effective_size, normal, order_statistics, student, wilson
 from rulesets.statistics.long_run import long_run
 from rulesets.statistics.two_percentiles import Ordered, ordered
@@ -99,6 +101,8 @@ class ComparedFigure:
 
 def figure(run: Evidence, metric: ComparedMetric, level: float) -> ComparedFigure | None:
     """The figure of a run; None if absent, or if a report lacks the figure."""
+    if metric.of in OF_SESSIONS and not run.report.get("sessions"):
+        return None
     try:
         return _FIGURES[metric.kind](run, metric, level)
     except Unanswerable:
@@ -119,7 +123,11 @@ def _rate(run: Evidence, metric: ComparedMetric, level: float) -> ComparedFigure
     varies = long_run(rate.series)
     if varies is None:
         return ComparedFigure(rate.value, rate.n)
-    return _by_error(rate.value, rate.n, math.sqrt(varies.of_mean), varies.freedom, level)
+    by_error = _by_error(rate.value, rate.n, math.sqrt(varies.of_mean), varies.freedom, level)
+    if metric.kind != "share":
+        return by_error
+    error = math.sqrt(varies.of_mean)
+    return replace(by_error, high=min(by_error.high or 1.0, 1.0), below=error, above=error)
 
 
 def _mean(run: Evidence, metric: ComparedMetric, level: float) -> ComparedFigure | None:
@@ -169,9 +177,13 @@ def _percentile(run: Evidence, metric: ComparedMetric, level: float) -> Compared
 
 
 def _error(run: Evidence, metric: ComparedMetric, level: float) -> ComparedFigure | None:
-    counts = run.counts(metric.where)
+    counts = failures(metric.of, metric.where, run)
     failed = counts["failed"] + counts["cancelled"]
-    cells = [] if metric.where else [_ended(moment) for moment in _moments(run.report)]
+    cells = (
+        []
+        if metric.where or metric.of == SESSION_ERROR
+        else [_ended(moment) for moment in _moments(run.report)]
+    )
     return _of_share(failed, counts["completed"] + failed, cells, level)
 
 
@@ -249,6 +261,7 @@ def _of_score(score: Accuracy, level: float) -> tuple[float | None, float | None
 
 _FIGURES: Final[Mapping[Kind, Callable[[Evidence, ComparedMetric, float], ComparedFigure | None]]] = {
     "rate": _rate,
+    "share": _rate,
     "mean": _mean,
     "percentile": _percentile,
     "error": _error,

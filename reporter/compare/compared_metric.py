@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rulesets.quantity import Better, MetricDefinition
     from rulesets.target import Condition, Target
 
-Kind = Literal["rate", "mean", "percentile", "error", "good", "accuracy"]
+Kind = Literal["rate", "share", "mean", "percentile", "error", "good", "accuracy"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class ComparedMetric:
     @property
     def is_share(self) -> bool:
         """Whether differences are in percentage points: a ratio of shares near 0 is meaningless."""
-        return self.kind in {"error", "good"}
+        return self.kind in {"share", "error", "good"}
 
 
 DECIDING: Final = ("output_tps", "ttft:mean", "ttft:p(99)", "tpot:mean", "latency:p(99)", "error")
@@ -83,7 +83,12 @@ BRIEF: Final = frozenset(_written(metric, stat) for metric in TABLE for stat in 
 _HOW: Final = "a metric is written as in a rule, without the bound: 'ttft:p(99)', 'output_tps', 'error'"
 _IN_BRACKETS: Final = re.compile(r"\([^)]*\)|\{[^}]*\}")
 _BOUND: Final = re.compile(r"[<>=!@]")
-_SIMPLE: Final[Mapping[str, Kind]] = {"throughput": "rate", "error": "error", "accuracy": "accuracy"}
+_SIMPLE: Final[Mapping[str, Kind]] = {
+    "throughput": "rate",
+    "share": "share",
+    "error": "error",
+    "accuracy": "accuracy",
+}
 _DISTRIBUTIONS: Final = frozenset({"latency", "length", "speed"})
 
 
@@ -143,7 +148,7 @@ def _kind(text: str, target: Target, kind: str) -> Kind:
 def _name(target: Target) -> str:
     """The short form without the bound, and without a statistic that is the only one."""
     name, _, _ = unparse(target).partition(":delta")
-    return name.removesuffix(":value") if target.metric != "error" else name.removesuffix(":rate")
+    return name.removesuffix(":rate" if target.quantity.kind == "error" else ":value")
 
 
 def _better(target: Target, kind: Kind) -> Better:

@@ -135,12 +135,14 @@ class SideSummary:
     Attributes:
         label: Its name in tables: its model and dataset where these differ between sides, else its folder.
         requests: How many of its requests completed; None where that is unknown.
+        sessions: How many of its sessions completed; None without sessions.
     """
 
     name: str
     runs: tuple[str, ...]
     label: str = ""
     requests: int | None = None
+    sessions: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

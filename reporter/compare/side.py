@@ -12,6 +12,7 @@ from reporter.compare.compared_metric import metric as read
 from reporter.imported import own_figures
 from reporter.json_values import members
 from rulesets.scores import main
+from rulesets.session_evidence import completed as sessions_completed
 from rulesets.statistics import order_statistics
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class ComparedRun:
         figures: By the names of the metrics; None where it has none.
         ends: Of those that are in doubt, the least and the most that they can be.
         requests: How many completed.
+        sessions: How many sessions completed; None of a run without any.
         model: Its model; empty where it is not known.
         dataset: What it asked; likewise.
     """
@@ -48,6 +50,7 @@ class ComparedRun:
     ends: Mapping[str, Ends] = field(default_factory=dict)
     scores: tuple[str, ...] = ()
     requests: int | None = None
+    sessions: int | None = None
     model: str = ""
     dataset: str = ""
 
@@ -70,6 +73,12 @@ class Side:
         """The completed requests of all runs; None if unknown for one."""
         counts = [run.requests for run in self.runs]
         return None if None in counts else sum(count or 0 for count in counts)
+
+    @property
+    def sessions(self) -> int | None:
+        """The completed sessions of all runs; None without any."""
+        counts = [run.sessions for run in self.runs if run.sessions is not None]
+        return sum(counts) if counts else None
 
     def is_in_doubt(self, metric: ComparedMetric) -> bool:
         """Whether the figure of any run is in doubt."""
@@ -123,6 +132,7 @@ def look(
         {name: figures for name, figures in ends.items() if figures is not None},
         tuple(score.name for score in scores),
         completed if isinstance(completed, int) else None,
+        sessions_completed(report),
         str(of_run.get("model") or ""),
         str(members(of_run.get("dataset")).get("name") or ""),
     )

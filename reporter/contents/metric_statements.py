@@ -26,6 +26,16 @@ _RATES: Final[Mapping[str, str]] = {
     "output_tps": "sum(output_tokens)",
     "total_tps": "sum(input_tokens) + sum(output_tokens)",
 }
+_JOBS: Final = "FROM sessions WHERE measured"
+_OF_SESSIONS: Final[Mapping[str, str]] = {
+    "jobs_per_hour": "SELECT 3600e9 * count(*) FILTER (ending = 'completed') "
+    f"/ (max(ended_ns) - min(started_ns)) {_JOBS}",
+    "jobs_per_hour_per_user": f"SELECT 3600e3 / avg(duration_ms) {_JOBS} AND ending = 'completed'",
+    "hit_rate": "SELECT sum(cached_tokens) / sum(input_tokens) FROM session_turns "
+    "WHERE measured AND status = 'completed' AND cached_tokens IS NOT NULL",
+    "session_error": "SELECT count(*) FILTER (ending <> 'completed') / count(*) "
+    f"{_JOBS} AND ending NOT IN ('duration', 'stopped', 'cut')",
+}
 _STATISTICS: Final[Mapping[str, str]] = {"mean": "avg({0})", "min": "min({0})", "max": "max({0})"}
 _ACCURACY: Final = "accuracy"
 
@@ -74,11 +84,18 @@ def _of_rule(text: str, report: Report) -> str:
     return _figure(target, report.run.percentile_method, violations=counted)
 
 
+def _rate(metric: str, where: str) -> str:
+    """The query of a rate over the window; empty for any other metric."""
+    if metric not in _RATES:
+        return ""
+    return f"SELECT {_RATES[metric]} / any_value(duration_s) FROM arrived, measured_window WHERE {where}"  # noqa: S608 (what a rule has is quoted)
+
+
 def _figure(target: Target, method: str, *, violations: bool = False) -> str:
     """The query of a figure; with `violations`, failed requests count as infinite."""
     where = condition(target.where)
-    if rate := _RATES.get(target.metric):
-        return f"SELECT {rate} / any_value(duration_s) FROM arrived, measured_window WHERE {where}"  # noqa: S608 (what a rule has is quoted)
+    if query := _OF_SESSIONS.get(target.metric) or _rate(target.metric, where):
+        return query
     kind = quantity_of(target.metric).kind
     ended = f"FROM samples WHERE measured AND {where}"
     if kind == "error":

@@ -11,7 +11,8 @@ from reporter.late_read_bounds import ENDS, column
 from reporter.log.run_head import logged_settings
 from reporter.log.sql_files import condition
 from reporter.measured.values import BY_ISSUE, ONE_BY_ONE, SPANS, Values
-from rulesets.metric_table import BY_NAME, JOB_RATES
+from rulesets.metric_table import BY_NAME
+from rulesets.session_metrics import SESSION_RATES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -119,11 +120,12 @@ class LogEvidence:
             return _shared(self.rate("total_tps", where), self._report.run.gpus)
         if self._own is not None:
             return self._own.rate(metric, where)
-        if metric in JOB_RATES:
-            from rulesets.session_evidence import job_rate, require_all
+        if metric in SESSION_RATES:
+            from reporter.measured.session_rates import session_rate
+            from rulesets.session_evidence import require_all
 
             require_all(metric, where)
-            return job_rate(self.report, metric)
+            return session_rate(self.log, self._report, metric)
         if where not in self._rates:
             from reporter.measured.rates import rates
 

@@ -9,6 +9,7 @@ from reporter.compare.compared_metric import BRIEF
 from reporter.number_text import NOTHING, decimals, fixed
 from reporter.render.console_page import clean
 from reporter.render.table import Column, Mark, Table, headed, tone
+from rulesets.session_metrics import OF_SESSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,6 +47,7 @@ def side(comparison: Comparison, index: int) -> str:
     facts = [compared_side.name] if compared_side.name != label(comparison, index) else []
     facts += [f"{len(compared_side.runs)} runs"] if len(compared_side.runs) > 1 else []
     facts += [] if compared_side.requests is None else [f"{compared_side.requests:,} requests"]
+    facts += [] if compared_side.sessions is None else [f"{compared_side.sessions:,} sessions"]
     facts += [] if index else ["reference"]
     return ", ".join(facts)
 
@@ -135,20 +137,27 @@ def difference_of_runs(mismatch: Mismatch) -> str:
     )
 
 
+_UNCORRECTED: Final = "not corrected for multiple tests"
+
+
 def families(
     rows: Sequence[ComparisonRow], *, verbose: bool = True
 ) -> Iterator[tuple[str, list[ComparisonRow]]]:
-    """The primary metrics and the others, each with a heading."""
-    primary = [row for row in rows if row.decides]
-    others = [
+    """The primary metrics, those of sessions, and the others, each with a heading."""
+    further = [
         row
         for row in rows
         if not row.decides and (verbose or row.metric in BRIEF or row.metric.startswith(_SCORE))
     ]
-    if primary:
-        yield "Primary metrics", primary
-    if others:
-        yield "Other metrics (not corrected for multiple tests)", others
+    of_sessions = [row for row in further if row.metric.partition(":")[0] in OF_SESSIONS]
+    others = [row for row in further if row not in of_sessions]
+    for title, family in (
+        ("Primary metrics", [row for row in rows if row.decides]),
+        (f"Sessions ({_UNCORRECTED})", of_sessions),
+        (f"Other metrics ({_UNCORRECTED})", others),
+    ):
+        if family:
+            yield title, family
 
 
 def whole_table(comparison: Comparison, rows: Sequence[ComparisonRow], index: int, sql: str) -> Table:

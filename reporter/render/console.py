@@ -85,6 +85,10 @@ def _head(report: Report) -> Iterator[RenderableType]:
     yield block("Result", _result(report), *others)
     yield from map(_finding, errors)
     yield block("Requests", totals.requests(report))
+    if report.sessions is not None:
+        from reporter.render import session_tables
+
+        yield session_tables.summary(report.sessions)
     if report.counts.by_error:
         yield block("Errors", *_errors(report))
     yield block("Throughput", totals.throughput(report))
@@ -148,7 +152,7 @@ def _of_other_sources(report: Report, width: int) -> Iterator[Sequence[Renderabl
     if report.sessions is not None:
         from reporter.render import session_tables
 
-        yield list(session_tables.section(report.sessions, width=width))
+        yield from session_tables.sections(report.sessions, width=width)
     if report.episodes is not None:
         from reporter.render import episode_tables
 

@@ -1,6 +1,7 @@
 -- One row a request of a session of several turns: of a tree, or of a conversation, whose turns wait for the one before.
 -- `waited_for` is the turn whose end was the last of those that it waited for, `join_wait_ms` how long the turn before in its
--- stream had ended by then, `eligible_tokens` what a cache without bound has of the prompt and the answer that its prompt extends.
+-- stream had ended by then, `eligible_tokens` what a cache without bound has of the prompt and the answer that its prompt extends,
+-- `reusable_tokens` what of the prompt a cache without bound has from the session: by the recorded blocks, else by what it extends.
 CREATE TABLE session_turns AS
 WITH turns AS (
     SELECT
@@ -36,13 +37,15 @@ WITH turns AS (
         end_ms AS recorded_end_ms,
         tree_turns.input_tokens AS recorded_input_tokens,
         tree_turns.output_tokens AS recorded_output_tokens,
-        lag(ended_ns) OVER (PARTITION BY conversation_id, coalesce(stream, 0) ORDER BY turn) AS own_ready_ns
+        row_number() OVER stream_so_far AS stream_turn,
+        lag(ended_ns) OVER stream_so_far AS own_ready_ns
     FROM samples LEFT JOIN tree_turns USING (sample_uuid)
     WHERE
         conversation_id IS NOT NULL
         AND turn IS NOT NULL
         AND status <> 'abandoned'
         AND conversation_id NOT IN (SELECT conversation_id FROM requests WHERE is_episode AND conversation_id IS NOT NULL)
+    WINDOW stream_so_far AS (PARTITION BY conversation_id, coalesce(stream, 0) ORDER BY turn)
 ),
 
 ready AS (
@@ -57,11 +60,17 @@ ready AS (
 )
 
 SELECT
-    turns.* EXCLUDE (own_ready_ns),
+    turns.*,
     waited_for,
+    ready_ns,
     (turns.issued_ns - ready_ns) / 1e6 AS waited_ms,
     greatest(ready_ns - turns.own_ready_ns, 0) / 1e6 AS join_wait_ms,
-    base.input_tokens + base.output_tokens AS eligible_tokens
+    base.input_tokens + base.output_tokens AS eligible_tokens,
+    CASE
+        WHEN turns.prefix_tokens IS NOT NULL THEN turns.prefix_tokens * least(turns.input_tokens / turns.recorded_input_tokens, 1)
+        WHEN turns.extends IS NULL THEN 0
+        WHEN base.input_tokens IS NOT NULL THEN least(base.input_tokens + base.output_tokens, turns.input_tokens)
+    END AS reusable_tokens
 FROM turns
 LEFT JOIN ready USING (conversation_id, turn)
 LEFT JOIN turns AS base ON base.conversation_id = turns.conversation_id AND base.turn = turns.extends;

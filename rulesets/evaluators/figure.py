@@ -8,15 +8,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from rulesets.evaluators import facts
-from rulesets.metric_table import BY_NAME, JOB_RATES
+from rulesets.metric_table import BY_NAME
 from rulesets.quantity import SCORES, spell
+from rulesets.session_metrics import SESSION_ERROR, SESSION_RATES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from rulesets.demands import Confidence
     from rulesets.evaluators.limit import ConfidenceLimit
-    from rulesets.evidence import Evidence, MetricValues
+    from rulesets.evidence import Evidence, MetricValues, Where
     from rulesets.quantity import Kind
     from rulesets.target import Target
 
@@ -115,24 +116,36 @@ def _throughput(target: Target, run: Evidence) -> Figure:
     return Figure(
         value,
         n,
-        "completed sessions"
-        if target.metric in JOB_RATES
+        "over sessions"
+        if target.metric in SESSION_RATES
         else f"rate over the window: {run.definitions.throughput_window}",
         lambda confidence: _limits().of_blocks(value, n, blocks, confidence, upper=False),
     )
 
 
 def _error(target: Target, run: Evidence) -> Figure:
-    """Failed requests among those that ended; requests in flight do not count."""
-    counts = run.counts(target.where)
+    """Failed requests, or sessions, among those that ended; what is in flight does not count."""
+    counts = failures(target.metric, target.where, run)
     rate, ended = error_rate(counts)
-    failed = counts["failed"]
+    failed, what = counts["failed"], "sessions" if target.metric == SESSION_ERROR else "requests"
     return Figure(
         rate,
         ended,
         f"{failed:,} of {ended:,} failed",
-        lambda confidence: _limits().of_share(failed, ended, confidence.level, upper=True),
+        lambda confidence: _limits().of_share(
+            failed, ended, confidence.level, upper=True, what=f"independent {what}"
+        ),
     )
+
+
+def failures(metric: str, where: Where, run: Evidence) -> Mapping[str, int]:
+    """The counts that a share of failures is of: those of requests, or of sessions."""
+    if metric != SESSION_ERROR:
+        return run.counts(where)
+    from rulesets.session_evidence import counts, require_all
+
+    require_all(metric, where)
+    return counts(run.report)
 
 
 def error_rate(counts: Mapping[str, int]) -> tuple[float | None, int]:
@@ -205,6 +218,7 @@ _OBSERVE: Final[Mapping[Kind, Callable[[Target, Evidence], Figure]]] = {
     "speed": _distribution,
     "interactivity": _interactivity,
     "throughput": _throughput,
+    "share": _throughput,
     "error": _error,
     "good": _good,
     "count": _count,

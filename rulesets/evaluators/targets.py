@@ -74,13 +74,14 @@ _DISTRIBUTIONS: Final = ("latency", "length", "speed", "interactivity")
 
 KINDS: Final = (
     *(f"{kind}.{how}" for kind in _DISTRIBUTIONS for how in ("figure", "effective", "order_stat")),
-    *(f"{kind}.bootstrap" for kind in (*_DISTRIBUTIONS, "throughput")),
-    *(f"{kind}.batch_means" for kind in (*_DISTRIBUTIONS, "throughput")),
+    *(f"{kind}.bootstrap" for kind in (*_DISTRIBUTIONS, "throughput", "share")),
+    *(f"{kind}.batch_means" for kind in (*_DISTRIBUTIONS, "throughput", "share")),
     "latency.early_stopping.test",
     "latency.early_stopping.estimate",
     "length.early_stopping.test",
     "length.early_stopping.estimate",
     "throughput.figure",
+    "share.figure",
     "error.figure",
     "error.wilson",
     "good.figure",

@@ -11,9 +11,10 @@ from reporter.measured import log_evidence, rates
 from reporter.report import ThroughputFigures
 from reporter.values.session_figures import Sessions
 from rulesets.definitions import Definitions
-from rulesets.metric_table import BY_NAME, JOB_RATES, TABLE
+from rulesets.metric_table import BY_NAME, TABLE
 from rulesets.quantity import Overhead
 from rulesets.request_metrics import REQUEST_METRICS
+from rulesets.session_metrics import JOB_RATES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -13,9 +13,10 @@ from reporter.values.session_figures import Sessions
 from rulesets import METRICS, Target, TargetError, parse, unparse
 from rulesets.condition import Condition
 from rulesets.expression import described
-from rulesets.metric_table import JOB_RATES, SESSION_METRICS, quantity_of
+from rulesets.metric_table import quantity_of
 from rulesets.quantity import EVERYTHING, spell
 from rulesets.request_metrics import REQUEST_METRICS
+from rulesets.session_metrics import JOB_RATES, SESSION_ERROR, SESSION_METRICS
 from tests.for_each import for_each
 
 
@@ -31,7 +32,8 @@ def test_every_metric_has_a_place_in_the_report() -> None:
         "throughput": {*(field.name for field in fields(ThroughputFigures)), "tps_per_gpu"}
         | {*JOB_RATES} & {field.name for field in fields(Sessions)},
         "count": {field.name for field in fields(RequestCounts)},
-        "error": {"error"},
+        "share": {"hit_rate"},
+        "error": {"error", SESSION_ERROR},
         "good": {"good"},
     }
     assert [name for name, quantity in METRICS.items() if name not in held[quantity.kind]] == []
@@ -112,7 +114,11 @@ ONE_SIDED = [name for name, quantity in METRICS.items() if quantity.kind not in 
 def test_no_target_can_fail_a_server_for_being_faster(metric: str) -> None:
     """A metric with a better side is bounded on the other side only, and so is its change."""
     quantity = METRICS[metric]
-    wrong = ("<", "<=") if quantity.kind in {"throughput", "speed", "interactivity", "good"} else (">", ">=")
+    wrong = (
+        ("<", "<=")
+        if quantity.kind in {"throughput", "share", "speed", "interactivity", "good"}
+        else (">", ">=")
+    )
     for op in wrong:
         with pytest.raises(TargetError, match="a faster server must never fail") as refused:
             Target.of(metric=metric, stat=quantity.stats[0], op=op, value=0.5, unit="%", delta=True)

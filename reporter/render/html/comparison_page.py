@@ -115,9 +115,10 @@ def _sections_of_series(series: SeriesComparison, plots: Sequence[Plot | NoPlot]
         yield Plots("plots", "Plots", groups, {}, tuple(plot for plot in drawn if isinstance(plot, NoPlot)))
     for number, point in enumerate(series.points):
         comparison = point.comparison
-        for title, of_family in compared.families(comparison.rows, verbose=False):
-            anchor = f"point-{number}-{'primary' if of_family[0].decides else 'other'}"
-            yield Tables(anchor, f"{point.name}: {title.lower()}", changes(comparison, of_family))
+        for place, (title, of_family) in enumerate(compared.families(comparison.rows, verbose=False)):
+            yield Tables(
+                f"point-{number}-{place}", f"{point.name}: {title.lower()}", changes(comparison, of_family)
+            )
 
 
 def _reasons_of_series(series: SeriesComparison) -> Iterator[Remark]:

@@ -159,9 +159,8 @@ def _episodes(of_run: Episodes) -> Tables:
 
 
 def _sessions(of_run: Sessions) -> Tables:
-    tables = (session_tables.figures(of_run), session_tables.depths(of_run))
     lines = tuple(f"{line[0].upper()}{line[1:]}." for line in session_tables.lines(of_run))
-    return Tables("sessions", "Sessions", tuple(table for table in tables if table.rows), lines)
+    return Tables("sessions", "Sessions", tuple(session_tables.all_tables(of_run)), lines)
 
 
 def _latencies(report: Report) -> Iterator[Table]:

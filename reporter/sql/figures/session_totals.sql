@@ -6,12 +6,11 @@ WITH hits AS (
         sum(cached_tokens) / nullif(sum(if(cached_tokens IS NULL, NULL, input_tokens)), 0) AS measured_hit_rate,
         sum(if(eligible_tokens IS NULL, NULL, cached_tokens))
         / nullif(sum(if(cached_tokens IS NULL, NULL, eligible_tokens)), 0) AS eligible_hit_rate,
-        sum(if(recorded_input_tokens IS NULL, NULL, input_tokens))
-        / nullif(sum(if(input_tokens IS NULL, NULL, recorded_input_tokens)), 0) AS input_ratio,
-        sum(if(recorded_output_tokens IS NULL, NULL, output_tokens))
-        / nullif(sum(if(output_tokens IS NULL, NULL, recorded_output_tokens)), 0) AS output_ratio,
-        quantile_cont(abs(waited_ms - delay_ms), 0.99) AS delay_error_p99_ms
-    FROM session_turns
+        sum(least(cached_tokens, reusable_tokens)) FILTER (is_long)
+        / nullif(sum(if(cached_tokens IS NULL, NULL, reusable_tokens)) FILTER (is_long), 0) AS reused_rate,
+        count(*) FILTER (is_long AND cached_tokens IS NOT NULL)::BIGINT AS reusing_turns,
+        count(*) FILTER (is_long AND cached_tokens < reusable_tokens / 2)::BIGINT AS lost_turns
+    FROM (SELECT *, stream_turn > 1 AND reusable_tokens >= 1024 AS is_long FROM session_turns)
     WHERE measured AND status = 'completed'
 )
 
@@ -25,8 +24,8 @@ SELECT
     any_value(hits.theoretical_hit_rate) AS theoretical_hit_rate,
     any_value(hits.measured_hit_rate) AS measured_hit_rate,
     any_value(hits.eligible_hit_rate) AS eligible_hit_rate,
-    any_value(hits.input_ratio) AS input_ratio,
-    any_value(hits.output_ratio) AS output_ratio,
-    any_value(hits.delay_error_p99_ms) AS delay_error_p99_ms
+    any_value(hits.reused_rate) AS reused_rate,
+    any_value(hits.reusing_turns) AS reusing_turns,
+    any_value(hits.lost_turns) AS lost_turns
 FROM sessions, hits
 WHERE measured;

@@ -4,6 +4,7 @@ WITH figures AS (
         SELECT
             duration_ms AS session_ms,
             first_ttft_ms,
+            later_ttft_ms,
             ttfat_ms,
             join_wait_ms,
             critical_ms,

@@ -139,7 +139,7 @@ def _run(
     definitions: Definitions | None = None,
 ) -> Run:
     """A run of a thousand requests that all went well, but for what is said otherwise."""
-    per_second = {"qps": 10.0, "output_tps": 1000.0, "total_tps": 4000.0} | dict(rates or {})
+    per_second = {"qps": 10.0, "output_tps": 1000.0, "total_tps": 4000.0, "hit_rate": 0.9} | dict(rates or {})
     steps = [1 + 0.01 * ((7 * i) % BLOCKS - 4.5) for i in range(BLOCKS)]
     return Run(
         report={

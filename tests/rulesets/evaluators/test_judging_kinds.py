@@ -37,7 +37,7 @@ SLOW = [1000.0 + 37 * i % 50 for i in range(1000)]
 WORSE = {
     "samples": {"ttft": SLOW, "latency": SLOW, "tpot": SLOW, "output_tokens": [value * 10 for value in SLOW]}
     | {name: [value / 100 for value in SLOW] for name in ("generation_tps", "prompt_tps")},
-    "rates": {"qps": 1.0, "output_tps": 100.0, "total_tps": 400.0},
+    "rates": {"qps": 1.0, "output_tps": 100.0, "total_tps": 400.0, "hit_rate": 0.09},
 }
 """A tenth as fast."""
 
@@ -99,6 +99,9 @@ CASES: Mapping[str, Case] = {
     "throughput.figure": slow("tps_per_gpu>=900"),
     "throughput.batch_means": slow("qps>=9@lcl95"),
     "throughput.bootstrap": slow("tps>=900@lcl95-bootstrap"),
+    "share.figure": slow("hit_rate>=0.8"),
+    "share.batch_means": slow("hit_rate>=0.8@lcl95"),
+    "share.bootstrap": slow("hit_rate>=80%@lcl95-bootstrap"),
     "error.figure": Case(rules("error<1%"), {"counts": {"completed": 900, "failed": 100}}, status="FAIL"),
     "error.wilson": Case(
         rules("error<1%@ucl95"), {"counts": {"completed": 900, "failed": 100}}, status="FAIL"
