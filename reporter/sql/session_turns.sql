@@ -17,6 +17,7 @@ WITH turns AS (
         coalesce(stream, 0) AS stream,
         coalesce(depth, 0) AS depth,
         agent,
+        row_number() OVER stream_so_far AS stream_turn,
         coalesce(after, if(turn > 0, [turn - 1], [])) AS after,
         if(session IS NULL AND turn > 0, turn - 1, extends) AS extends,
         scheduled_ns,
@@ -37,7 +38,6 @@ WITH turns AS (
         end_ms AS recorded_end_ms,
         tree_turns.input_tokens AS recorded_input_tokens,
         tree_turns.output_tokens AS recorded_output_tokens,
-        row_number() OVER stream_so_far AS stream_turn,
         lag(ended_ns) OVER stream_so_far AS own_ready_ns
     FROM samples LEFT JOIN tree_turns USING (sample_uuid)
     WHERE
