@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, cast
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
@@ -89,6 +89,7 @@ class MockRequest:
         least_tokens: What an answer that would be shorter is drawn out to, before it is cut.
         chat: Whether it is a chat, whose answers can have reasoning and tool calls.
         cache_salt: What separates its prompt from equal ones in a prefix cache, as with vLLM; None for none.
+        tokens: The tokens of the prompt, `input_tokens` of them: words, or token ids.
     """
 
     model: str
@@ -101,16 +102,11 @@ class MockRequest:
     least_tokens: int = 0
     chat: bool = False
     cache_salt: str | None = None
+    tokens: Sequence[str | int] = ()
 
-    def tokens(self) -> Sequence[str | int]:
-        """The tokens of the prompt, `input_tokens` of them: words, or token ids."""
-        if self.chat:
-            return " ".join(_text(message.get("content")) for message in self.prompt).split()
-        match self.prompt:
-            case str(text) | [str(text)]:
-                return text.split()
-            case [[*token_ids]] | token_ids:
-                return cast("list[int]", token_ids)
+    def without_tokens(self) -> MockRequest:
+        """The request without the tokens, of which a prompt of an agent has 100,000."""
+        return replace(self, tokens=())
 
 
 def read_chat(body: bytes, models: Sequence[str], refused: Sequence[str] = ()) -> MockRequest:
@@ -136,7 +132,7 @@ def _read(
     models: Sequence[str],
     refused: Sequence[str],
     where: str,
-    read_prompt: Callable[[Any], tuple[str, int]],
+    read_prompt: Callable[[Any], tuple[str, Sequence[str | int]]],
 ) -> MockRequest:
     try:
         fields = orjson.loads(body)
@@ -153,7 +149,7 @@ def _read(
     if fields.get("n") not in (None, 1):
         raise RefusedRequest(400, "The server gives one answer per request: leave n out")
     prompt = fields.get(where)
-    question, input_tokens = read_prompt(prompt)
+    question, tokens = read_prompt(prompt)
     stream, stream_options = bool(fields.get("stream")), fields.get("stream_options")
     if stream_options is not None and not stream:
         raise RefusedRequest(400, "stream_options is only allowed when stream is true")
@@ -161,7 +157,7 @@ def _read(
     return MockRequest(
         model=_model(fields, models),
         question=question,
-        input_tokens=input_tokens,
+        input_tokens=len(tokens),
         max_tokens=max_tokens,
         stream=stream,
         include_usage=stream_options is not None and bool(stream_options.get("include_usage")),
@@ -169,6 +165,7 @@ def _read(
         least_tokens=_least_tokens(fields, max_tokens),
         chat=where == "messages",
         cache_salt=fields.get("cache_salt"),
+        tokens=tokens,
     )
 
 
@@ -206,13 +203,13 @@ def _least_tokens(fields: dict[str, Any], max_tokens: int | None) -> int:
     return least
 
 
-def _conversation(messages: Any) -> tuple[str, int]:
-    question, words = "", 0
+def _conversation(messages: Any) -> tuple[str, list[str]]:
+    question, words = "", list[str]()
     for message in messages or (None,):
         if not isinstance(message, dict):
             raise RefusedRequest(400, "messages must be a list with at least one message")
         text = _text(message.get("content"))
-        words += len(text.split())
+        words += text.split()
         if message.get("role") == "user":
             question = text
         elif message.get("role") == "tool":
@@ -231,12 +228,12 @@ def _text(content: Any) -> str:
     return "\n".join(str(part["text"]) for part in content if "text" in part)
 
 
-def _prompt(prompt: Any) -> tuple[str, int]:
+def _prompt(prompt: Any) -> tuple[str, Sequence[str | int]]:
     match prompt:
         case str(text) | [str(text)]:
-            return text, len(text.split())
+            return text, text.split()
         case [int(), *_] as token_ids if all(isinstance(token, int) for token in token_ids):
-            return "", len(token_ids)
+            return "", token_ids
         case [[int(), *_] as token_ids] if all(isinstance(token, int) for token in token_ids):
-            return "", len(token_ids)
+            return "", token_ids
     raise RefusedRequest(400, "prompt must be one text or one list of token ids")

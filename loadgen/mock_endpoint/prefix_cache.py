@@ -43,7 +43,7 @@ class PrefixCache:
         self._keys.clear()
 
     def _chain(self, ask: MockRequest) -> Iterator[int]:
-        tokens, size = ask.tokens(), self._block_tokens
+        tokens, size = ask.tokens, self._block_tokens
         key = hash((ask.model, ask.cache_salt))
         for begin in range(0, len(tokens) - size + 1, size):
             key = hash((key, *tokens[begin : begin + size]))

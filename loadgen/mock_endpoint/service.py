@@ -172,6 +172,7 @@ class Service:
         truth.learn(ask, in_detail=self._options.truth is not None)
         truth.session = request.session()
         answer = self._script.answer(ask, min(self._metrics.live, self._options.slots or sys.maxsize) - 1)
+        ask = ask.without_tokens()
         truth.cached, truth.hit_blocks = answer.cached, answer.hit_blocks
         truth.cached_tokens = answer.cached_tokens or 0
         if answer.refusal:

@@ -27,10 +27,8 @@ WORDS = st.lists(st.sampled_from("ab"), max_size=12).map(" ".join)
 
 def ask(prompt: Any, model: str = "mock", salt: str | None = None) -> MockRequest:
     """A completion request."""
-    words = len(prompt.split())
-    return MockRequest(
-        model, prompt, words, 4, stream=True, include_usage=False, prompt=prompt, cache_salt=salt
-    )
+    words, sent = prompt.split(), {"stream": True, "include_usage": False, "cache_salt": salt}
+    return MockRequest(model, prompt, len(words), 4, **sent, tokens=words)
 
 
 def modelled(asked: Iterable[tuple[str, str, str | None]], capacity: int, size: int) -> list[int]:
@@ -66,10 +64,10 @@ def test_tokens_are_those_that_usage_counts(texts: list[str], ids: list[int]) ->
     """Words of all messages in order, or token ids."""
     messages = b",".join(b'{"role":"user","content":"%b"}' % text.encode() for text in texts)
     chat = read_chat(b'{"messages":[%b]}' % messages, ())
-    assert list(chat.tokens()) == " ".join(texts).split()
-    assert len(chat.tokens()) == chat.input_tokens
+    assert list(chat.tokens) == " ".join(texts).split()
+    assert len(chat.tokens) == chat.input_tokens
     for prompt in (str(ids), str([ids])):
-        assert list(read_completion(b'{"prompt":%b}' % prompt.encode(), ()).tokens()) == ids
+        assert list(read_completion(b'{"prompt":%b}' % prompt.encode(), ()).tokens) == ids
 
 
 def test_uncached_tokens_cost_time() -> None:
