@@ -274,6 +274,9 @@ class Response(Arrivals, total=False):
     cached_tokens: Integer | None  #: tokens of the prompt that were in a cache
     total_tokens: Integer | None  #: all tokens
     reasoning_added: Truth | None  #: `output_tokens` has reasoning that the server counts apart
+    server: (
+        Annotated[Mapping[str, Any], JSON] | None
+    )  #: [what the server said](server-times.md) of the request
     attempts: int | None  #: attempts, above 1
     retry_after_s: float | None  #: `Retry-After`
     texts: OutputTexts | None

@@ -42,6 +42,7 @@ def report_adapter() -> TypeAdapter[Report]:
     from reporter.values.cache_hits import CacheHits  # noqa: F401
     from reporter.values.cost import Cost  # noqa: F401
     from reporter.values.energy import Energy  # noqa: F401
+    from reporter.values.report_section import ReportSection  # noqa: F401
     from reporter.values.server_side import ServerSide  # noqa: F401
     from reporter.values.session_figures import Sessions  # noqa: F401
     from reporter.values.task_score import TaskScore  # noqa: F401

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from reporter.values.cache_hits import CacheHits
     from reporter.values.cost import Cost
     from reporter.values.energy import Energy
+    from reporter.values.report_section import ReportSection
     from reporter.values.server_side import ServerSide
     from reporter.values.session_figures import Sessions
     from reporter.values.task_score import TaskScore
@@ -347,6 +348,7 @@ class Report:
     episodes: Episodes | None = field(default=None, kw_only=True)
     sessions: Sessions | None = field(default=None, kw_only=True)
     nodes: Nodes | None = field(default=None, kw_only=True)
+    sections: dict[str, ReportSection] = field(default_factory=dict, kw_only=True)
     verdict: Verdict | None = None
     steady_state: SteadyState | None = None
     breakdown: dict[str, list[PartReport]] = field(default_factory=dict)
@@ -359,8 +361,8 @@ class Report:
         for name in ("power", "imported", "as_started"):
             if plain["run"][name] is None:
                 del plain["run"][name]
-        for name in ("server_side", "cache_hits", "energy", "episodes", "sessions", "nodes"):
-            if plain[name] is None:
+        for name in ("server_side", "cache_hits", "energy", "episodes", "sessions", "nodes", "sections"):
+            if not plain[name]:
                 del plain[name]
         return plain | {
             "recorder": self.recorder.to_dict(),

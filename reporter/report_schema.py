@@ -34,7 +34,7 @@ def report_schema() -> dict[str, Any]:
 
 _OPTIONAL: Final = frozenset(
     {"percentiles", "power", "imported", "as_started"}
-    | {"server_side", "cache_hits", "energy", "episodes", "sessions", "nodes"}
+    | {"server_side", "cache_hits", "energy", "episodes", "sessions", "nodes", "sections"}
 )
 """What a report has only where it was asked for."""
 

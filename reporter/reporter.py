@@ -5,18 +5,18 @@ from __future__ import annotations
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
-
-import orjson
+from typing import TYPE_CHECKING, Final, Self
 
 from recorder.store import log_path
 from reporter.errors import OptionError, blaming
 from reporter.findings.findings import in_order
-from reporter.json_values import document, members
 from reporter.log.database import open_log
-from reporter.log.subjects import SCORED, asks_benchmarks, has_episodes, has_sensors, has_sessions
-from reporter.log.tables import rows
+from reporter.log.subjects import (
+    SCORED,
+    asks_benchmarks,
+)
 from reporter.measured.log_evidence import LogEvidence
+from reporter.parts import with_parts
 from reporter.percentiles import method_named
 from reporter.report_options import ReportOptions, TPOTReportingMode
 from reporter.validation import decided_report, rules_of, with_verdict
@@ -143,22 +143,7 @@ class MetricsReporter:
             report, log = decided_report(log.with_samples_table(), judged_by or (rules and rules[0]), options)
             if benchmarks or options.scoring_pass is not None:
                 report = _with_scores(log, report, options.scoring_pass)
-            if has_episodes(log):
-                from reporter.episode_figures import episodes
-
-                report = replace(report, episodes=episodes(log))
-            if has_sessions(log):
-                from reporter.session_results import with_sessions
-
-                report = with_sessions(log, report)
-            if has_sensors(log):
-                from reporter.telemetry.sensor_report import with_telemetry
-
-                report = with_telemetry(log, report)
-            if planned := members(members((report.run.dataset or {}).get("facts")).get("cache_hit")):
-                from reporter.cache_hits import with_cache_hits
-
-                report = with_cache_hits(report, planned)
+            report = with_parts(log, report)
             if rules is not None:
                 report = with_verdict(log, report, rules)
             if options.prices is not None:
@@ -204,8 +189,10 @@ class MetricsReporter:
             LogError: The log is missing, damaged, or of a version that cannot be read.
             OSError: The file cannot be written.
         """
+        from reporter.log.all_events import lines
+
         with Path(json_path).open("wb") as file:
-            file.writelines(_line(row) for row in rows(self._run))
+            file.writelines(lines(self._run))
 
     def close(self) -> None:
         """Release the memory. Closing twice is harmless."""
@@ -252,23 +239,6 @@ def _with_cost(log: OpenLog, report: Report, prices: PriceTable, *, benchmarks: 
     log.load(PRICED if benchmarks else ())
     model = str(report.run.model)
     return replace(report, cost=cost(log, prices, model, report.accuracy, benchmarks=benchmarks))
-
-
-def _line(row: dict[str, Any]) -> bytes:
-    data = document(row["data"]) if row["data"] else None
-    if row["texts"]:
-        data = {**(data or {}), "texts": document(row["texts"])}
-    if row["chunk_gaps_us"]:
-        data = {**(data or {}), "chunk_gaps_us": row["chunk_gaps_us"]}
-    return orjson.dumps(
-        {
-            "sample_uuid": row["sample_uuid"] or None,
-            "event_type": row["type"],
-            "timestamp_ns": row["at_ns"],
-            "data": data,
-        },
-        option=orjson.OPT_APPEND_NEWLINE,
-    )
 
 
 @contextmanager

@@ -20,6 +20,7 @@ from rulesets.quantity import (
     Quantity,
 )
 from rulesets.request_metrics import REQUEST_METRICS, TOKEN_COUNTS
+from rulesets.section_metrics import SECTION_METRICS
 from rulesets.session_metrics import SESSION_METRICS, SESSION_RUN_METRICS
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ RUN_METRICS: Final = (
         for name, meaning, need in _TOKEN_RATES
     ),
     *SESSION_RUN_METRICS,
+    *SECTION_METRICS,
     MetricDefinition(
         name="error",
         quantity=ERROR_RATE,

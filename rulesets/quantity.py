@@ -111,6 +111,8 @@ REQUEST_RATE: Final = Quantity("throughput", ("value",), REQUESTS_A_SECOND, _ABO
 TOKEN_RATE: Final = Quantity("throughput", ("value",), TOKENS_A_SECOND, _ABOVE)
 JOB_RATE: Final = Quantity("throughput", ("value",), NUMBER, _ABOVE)
 HIT_SHARE: Final = Quantity("share", ("value",), SHARE, _ABOVE)
+LEVEL: Final = Quantity("throughput", ("value",), NUMBER, (*_BELOW, *_ABOVE))
+SHARE_LEVEL: Final = Quantity("throughput", ("value",), SHARE, (*_BELOW, *_ABOVE))
 ERROR_RATE: Final = Quantity("error", ("rate",), SHARE, _BELOW)
 GOOD: Final = Quantity(
     "good",

@@ -13,7 +13,8 @@ from rulesets.evidence import Good, Rate
 from rulesets.metric_table import BY_NAME
 from rulesets.quantity import COMPARE
 from rulesets.scores import score
-from rulesets.session_evidence import require_all, session_rate, summary
+from rulesets.section_metrics import SECTION_FIGURES
+from rulesets.session_evidence import require_all, section_figure, session_rate, summary
 from rulesets.session_metrics import SESSION_RATES
 
 if TYPE_CHECKING:
@@ -80,6 +81,8 @@ class ReportEvidence:
         if metric in SESSION_RATES:
             require_all(metric, where)
             return session_rate(self.report, metric)
+        if metric in SECTION_FIGURES:
+            return section_figure(self.report, metric, where)
         part = self._of(where)
         rates = _part(part, "throughput") if part is self.report else part
         value = rates.get(metric)

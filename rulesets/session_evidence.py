@@ -1,4 +1,4 @@
-"""The figures of sessions in a report, which rules bound."""
+"""The figures of sessions and of plug-ins' sections in a report, which rules bound."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rulesets.errors import Unanswerable
 from rulesets.evidence import Rate
+from rulesets.section_metrics import SECTION_FIGURES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,6 +49,19 @@ def counts(report: Mapping[str, Any]) -> Mapping[str, int]:
     endings: Mapping[str, int] = _sessions(report).get("endings", {})
     failed = sum(count for ending, count in endings.items() if ending not in {"completed", *CUT})
     return {"completed": endings.get("completed") or 0, "failed": failed, "cancelled": 0}
+
+
+def section_figure(report: Mapping[str, Any], metric: str, where: Where) -> Rate:
+    """A figure of a report's section.
+
+    Raises:
+        Unanswerable: A rule is about a part of the requests.
+    """
+    if where:
+        raise Unanswerable(f"{metric} is of the whole run", "leave the tag out")
+    section, value, count = SECTION_FIGURES[metric]
+    figures = (report.get("sections") or {}).get(section, {}).get("figures", {})
+    return Rate(figures.get(value), figures.get(count) or 0)
 
 
 def _sessions(report: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -61,6 +61,8 @@ class Probe:
     usage: bool
     #: The optional members that the server refused in the requests before this one.
     refused: tuple[str, ...] = ()
+    #: Where the response states times or drafts of the request, such as `metrics`.
+    stated: tuple[str, ...] = ()
 
 
 class Prober:
@@ -151,6 +153,7 @@ class Prober:
             streams=exchange.stream.streamed,
             usage=answer.usage.output_tokens is not None,
             refused=left_out,
+            stated=(*(answer.statements or ()), *(response.stated if response else ())),
         )
 
     def require_accepted(self, probe: Probe, models: list[str] | None) -> None:

@@ -71,8 +71,18 @@ class Events(dict["Token", Cut]):
             cut = self._together[key] = _cut(b"".join(_HOLE.join(self[token]) for token in tokens))
         return cut
 
-    def end(self, finish_reason: str, input_tokens: int, output_tokens: int, cached: int | None) -> Cut:
+    def end(
+        self,
+        finish_reason: str,
+        input_tokens: int,
+        output_tokens: int,
+        cached: int | None,
+        said: wire.Statements = wire.UNSAID,
+    ) -> Cut:
         """The bytes after the last token, up to the end of the response."""
+        if said is not wire.UNSAID:
+            counted = wire.usage(input_tokens, output_tokens, cached)
+            return _cut(self._framed(self._frames.end(finish_reason, counted, said)) + self._last_chunk)
         counts = (input_tokens, output_tokens, cached) if self._counted else (0, 0, None)
         key = (finish_reason, *counts)
         cut = self._ends.get(key)

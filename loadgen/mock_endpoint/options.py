@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import orjson
 
 from loadgen.mock_endpoint.errors import MockOptionsError
+from loadgen.mock_endpoint.request_statements import FORMS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +25,18 @@ KEY_VARIABLE: Final = "LOADGEN_MOCK_API_KEY"
 _MAX_PORT: Final = 65535
 
 _WITHOUT_SCENARIO: Final = (
-    *("tls_cert", "replies", "count_eos", "hold_calls", "cache", "cache_blocks", "prefill", "slowdown"),
+    *(
+        "speculate",
+        "statements",
+        "tls_cert",
+        "replies",
+        "count_eos",
+        "hold_calls",
+        "cache",
+        "cache_blocks",
+        "prefill",
+        "slowdown",
+    ),
     *("close", "refuse", "stall", "die_after", "fail_after", "rate_limit"),
 )
 """The options of responses, which a scenario has itself."""
@@ -53,6 +65,9 @@ class MockOptions:
         slowdown: A time: what each other request that is being served when an answer begins adds to `itl`.
         count_eos: Count an end-of-sequence token, which no event shows, in replies that end by themselves.
         hold_calls: Send tool calls whole, when the last of their tokens is due, as a tool parser does.
+        speculate: `DRAFTED:ACCEPTED,…`: decode speculatively, with so many draft tokens a step, of which the
+            steps accept these numbers in turn. A step takes one `itl` and is one event of a stream.
+        statements: Forms in which responses state the server's times and drafts of the request.
         close: Close each connection after its first response, which does not announce it.
         refuse: Members of a request's body that are refused with status 422.
         stall: `AT,FOR`, two times: stand still for so long, so long after the first completion request.
@@ -89,6 +104,8 @@ class MockOptions:
     slowdown: str | None = None
     count_eos: bool = False
     hold_calls: bool = False
+    speculate: str | None = None
+    statements: tuple[str, ...] = ()
     close: bool = False
     refuse: tuple[str, ...] = ()
     stall: str | None = None
@@ -132,6 +149,14 @@ class MockOptions:
                 not (self.scenario and chosen),
                 f"a scenario fixes the responses: leave out {', '.join(chosen)}",
             ),
+            (
+                not (unknown := set(self.statements) - set(FORMS)),
+                f"unknown statements {', '.join(sorted(unknown))}: choose from {', '.join(FORMS)}",
+            ),
+            (
+                not (self.speculate and self.tokens_per_chunk > 1),
+                "speculative decoding says how many tokens a chunk has: leave tokens per chunk out",
+            ),
             (0 <= self.fault_share <= 1, f"a share of {self.fault_share} is not a share: choose from 0 to 1"),
         )
         for sound, complaint in checks:
@@ -151,7 +176,12 @@ class MockOptions:
         """
         try:
             values = orjson.loads(text)
-            return cls(**(values | {name: tuple(values.get(name, ())) for name in ("models", "refuse")}))
+            return cls(
+                **(
+                    values
+                    | {name: tuple(values.get(name, ())) for name in ("models", "refuse", "statements")}
+                )
+            )
         except (orjson.JSONDecodeError, AttributeError, TypeError) as error:
             raise MockOptionsError(f"{text!r} is not a JSON object of mock options: {error}") from error
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from itertools import accumulate, pairwise
+from operator import add
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -80,15 +81,17 @@ class Metrics:
     Args:
         model: The value of the label `model_name`.
         queue: Returns how many requests run, and how many wait.
+        draft_tokens: The draft tokens of a step of speculative decoding; 0 without it.
     """
 
-    def __init__(self, model: str, queue: Callable[[], tuple[int, int]]) -> None:
+    def __init__(self, model: str, queue: Callable[[], tuple[int, int]], draft_tokens: int = 0) -> None:
         self._model = model
         self._queue_now = queue
         self._live: set[Truth] = set()
         self._input_tokens = 0
         self._tokens = 0
         self._cached_tokens = 0
+        self._steps = [0] * (draft_tokens + 1)
         self._ttft = _Histogram(TTFT_BOUNDS_S)
         self._gaps = _Histogram(PACE_BOUNDS_S)
         self._pace = _Histogram(PACE_BOUNDS_S)
@@ -112,6 +115,8 @@ class Metrics:
         self._input_tokens += truth.input_tokens
         self._tokens += truth.tokens
         self._cached_tokens += truth.cached_tokens
+        if (drafts := truth.told.get("drafts")) is not None:
+            self._steps = [*map(add, self._steps, drafts["histogram"])]
         if truth.outcome != "aborted":
             self.responded(truth.path, method, truth.status)
         if truth.outcome != "failed":
@@ -155,6 +160,8 @@ class Metrics:
         yield from _metric(
             "vllm:num_preemptions_total", "counter", "Requests that were preempted.", {model: 0}
         )
+        if len(self._steps) > 1:
+            yield from self._speculation(model)
         yield from self._ttft.lines("vllm:time_to_first_token_seconds", model, "Time to the first token.")
         yield from self._gaps.lines("vllm:inter_token_latency_seconds", model, "Time between tokens.")
         yield from self._pace.lines(
@@ -169,6 +176,19 @@ class Metrics:
             for (path, method, status), count in sorted(self._responses.items())
         }
         yield from _metric("http_requests_total", "counter", "Responses that were sent in full.", responses)
+
+    def _speculation(self, model: str) -> Iterator[str]:
+        """The counters of drafts, which have element i of `_steps` for the steps that accepted i tokens."""
+        prefix, steps, drafted = "vllm:spec_decode_num", sum(self._steps), len(self._steps) - 1
+        by_position = [sum(self._steps[position:]) for position in range(1, drafted + 1)]
+        yield from _metric(f"{prefix}_drafts_total", "counter", "Drafts.", {model: steps})
+        tokens = {model: steps * drafted}
+        yield from _metric(f"{prefix}_draft_tokens_total", "counter", "Draft tokens.", tokens)
+        accepted = {model: sum(by_position)}
+        yield from _metric(f"{prefix}_accepted_tokens_total", "counter", "Accepted tokens.", accepted)
+        positions = {f'{model},position="{place}"': count for place, count in enumerate(by_position)}
+        name = f"{prefix}_accepted_tokens_per_pos_total"
+        yield from _metric(name, "counter", "Accepted tokens by position.", positions)
 
 
 def _metric(name: str, kind: str, explanation: str, series: dict[str, int]) -> Iterator[str]:

@@ -13,6 +13,7 @@ from loadgen.mock_endpoint.answer_cache import Cache
 from loadgen.mock_endpoint.ask import RefusedRequest
 from loadgen.mock_endpoint.errors import MockOptionsError
 from loadgen.mock_endpoint.prefix_cache import PrefixCache
+from loadgen.mock_endpoint.request_statements import Drafting
 from loadgen.mock_endpoint.token import SILENT, joined
 from workloads import distribution_notation
 from workloads.errors import DistributionError
@@ -46,6 +47,7 @@ class PlannedResponse:
         cached: Whether it was given before, and so comes at once.
         cached_tokens: The prompt's tokens that came from a cache; None without a cache.
         hit_blocks: The prompt's leading blocks that were in the prefix cache.
+        drafting: How it is decoded speculatively; None for a token a step.
     """
 
     tokens: Sequence[Token]
@@ -57,6 +59,7 @@ class PlannedResponse:
     cached: bool = False
     cached_tokens: int | None = None
     hit_blocks: int = 0
+    drafting: Drafting | None = None
 
     @property
     def at_once(self) -> bool:
@@ -68,6 +71,9 @@ class PlannedResponse:
 
         Token k is due `ttft_s` and k gaps after the start, whatever became of the tokens before it.
         """
+        if self.drafting is not None:
+            # A step takes one gap, whatever it yields.
+            tokens_per_piece = 1
         if isinstance(self.itl, distribution_notation.Constant):
             return count(self.ttft_s, self.itl.value * tokens_per_piece)
         gaps = (sum(self.itl(self.rng) for _ in range(tokens_per_piece)) for _ in repeat(None))
@@ -75,16 +81,24 @@ class PlannedResponse:
 
     def texts(self, tokens_per_piece: int) -> Sequence[Token]:
         """The pieces, the tokens of each as one."""
-        if tokens_per_piece == 1:
+        if tokens_per_piece == 1 and self.drafting is None:
             return self.tokens
-        return [
-            joined(self.tokens[begin : begin + tokens_per_piece])
-            for begin in range(0, len(self.tokens), tokens_per_piece)
-        ]
+        sizes = self.sizes(tokens_per_piece)
+        ends = accumulate(sizes)
+        return [joined(self.tokens[end - size : end]) for size, end in zip(sizes, ends, strict=True)]
+
+    def sizes(self, tokens_per_piece: int) -> Sequence[int]:
+        """How many tokens each piece has."""
+        length = len(self.tokens)
+        if self.drafting is not None:
+            return self.drafting.pieces(length) if length else ()
+        whole, rest = divmod(length, tokens_per_piece)
+        return [tokens_per_piece] * whole + [rest] * bool(rest)
 
     def last_due_s(self) -> float:
         """When the last token is due, in seconds from the start; for an answer without tokens, `ttft_s`."""
-        return self.ttft_s + sum(self.itl(self.rng) for _ in self.tokens[1:])
+        steps = self.tokens if self.drafting is None else self.sizes(1)
+        return self.ttft_s + sum(self.itl(self.rng) for _ in steps[1:])
 
 
 class Script:
@@ -118,6 +132,7 @@ class Script:
         self._refusing = [each for each in (limit, outage_s and lifetime.Outage(outage_s)) if each]
         self._ending = (SILENT,) if options.count_eos else ()
         self._holds_calls = options.hold_calls
+        self._drafting = None if options.speculate is None else Drafting.read(options.speculate)
 
     def answer(self, ask: MockRequest, others: int = 0) -> PlannedResponse:
         """Plan the answer to one request, while a number of others are being served."""
@@ -138,6 +153,7 @@ class Script:
             itl=_slower(answer.itl, others * self._slowdown_s),
             cached_tokens=None if self._prefixes is None and self._cache is None else cached,
             hit_blocks=hits,
+            drafting=self._drafting,
         )
 
     def forget_prefixes(self) -> None:

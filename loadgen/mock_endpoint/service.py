@@ -16,12 +16,13 @@ from loadgen.mock_endpoint.client_connection import NOW
 from loadgen.mock_endpoint.events import EventShelf, serial
 from loadgen.mock_endpoint.options import DEFAULT_MODEL
 from loadgen.mock_endpoint.prometheus_metrics import PROMETHEUS, Metrics
+from loadgen.mock_endpoint.request_statements import Drafting, Drafts, Served
 from loadgen.mock_endpoint.routes import GENERATION, HEALTH, METRICS, MODELS, RESETS, Doorkeeper, model_list
 from loadgen.mock_endpoint.token import SILENT, joined
 from loadgen.mock_endpoint.truth import Truth
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from loadgen.mock_endpoint.ask import MockRequest
     from loadgen.mock_endpoint.client_connection import MockConnection, RawRequest, Task
@@ -95,7 +96,9 @@ class Service:
             self._pages |= dict.fromkeys(RESETS, self._reset)
             methods |= dict.fromkeys(RESETS, "POST")
         self._door = Doorkeeper(options, methods)
-        self._metrics = Metrics((options.models or (DEFAULT_MODEL,))[0], self._queue)
+        self._drafting = None if options.speculate is None else Drafting.read(options.speculate)
+        drafted = 0 if self._drafting is None else self._drafting.tokens
+        self._metrics = Metrics((options.models or (DEFAULT_MODEL,))[0], self._queue, drafted)
         self._shelf = EventShelf()
         self._serials = count(uuid4().int >> 64 << 64)
 
@@ -185,10 +188,14 @@ class Service:
         """Send an answer in one piece, when the last token is due."""
         _, request, dialect, ask, answer, truth = exchange
         counts = wire.usage(ask.input_tokens, len(answer.tokens), answer.cached_tokens)
-        body = wire.whole(dialect, ask, joined(answer.tokens), answer.finish_reason, counts)
         due_s = answer.last_due_s()
         due_ns = _due_ns(truth, due_s) if due_s else NOW
-        sent_ns = yield due_ns, _in_one_piece(request, _OK, body, _JSON)
+        sizes = answer.sizes(self._options.tokens_per_chunk)
+        served = self._served(exchange, _due_ns(truth, answer.ttft_s), _due_ns(truth, due_s), sizes)
+        said = self._said(served)
+        body = wire.whole(dialect, ask, joined(answer.tokens), answer.finish_reason, counts, said)
+        headers = served.headers(self._options.statements, _due_ns(truth, due_s) - truth.received_ns)
+        sent_ns = yield due_ns, _in_one_piece(request, _OK, body, _JSON, headers.decode())
         if due_ns != NOW:
             self._note(exchange, due_ns, sent_ns)
         truth.tokens = len(answer.tokens)
@@ -196,11 +203,15 @@ class Service:
 
     def _stream(self, exchange: ServedRequest) -> tuple[bytes, Task]:
         """Make a stream of events. If any has to wait, the headers do not, as those of vLLM do not."""
-        _, request, dialect, ask, answer, _ = exchange
+        _, request, dialect, ask, answer, truth = exchange
         answer_id = serial(next(self._serials))
         events = self._shelf.of(dialect, ask, chunked=request.chunked)
         role = answer_id.join(events.role)
-        opening = _EVENT_STREAM + (_CHUNKED if request.chunked else b"") + _rest_of_head(request)
+        opening = _EVENT_STREAM + (_CHUNKED if request.chunked else b"")
+        if self._options.statements:
+            since_ns = time.monotonic_ns() - truth.received_ns
+            opening += Served(0, 0, 0, 0, 0).headers(self._options.statements, since_ns)
+        opening += _rest_of_head(request)
         if self._options.role_chunk == "early":
             opening += role
         first = role if self._options.role_chunk == "first" else b""
@@ -213,9 +224,12 @@ class Service:
         """Send all events together when due; a large number in several writes, to spare other requests."""
         _, _, _, ask, answer, truth = exchange
         size = self._options.tokens_per_chunk
-        texts = answer.texts(size)
-        end = events.end(answer.finish_reason, ask.input_tokens, len(answer.tokens), answer.cached_tokens)
-        due_ns = _due_ns(truth, answer.ttft_s) if answer.ttft_s else NOW
+        texts, sizes = answer.texts(size), answer.sizes(size)
+        first_ns = _due_ns(truth, answer.ttft_s)
+        due_ns = first_ns if answer.ttft_s else NOW
+        said = self._said(self._served(exchange, first_ns, first_ns, sizes))
+        counts = ask.input_tokens, len(answer.tokens), answer.cached_tokens
+        end = events.end(answer.finish_reason, *counts, said)
         for begin in range(0, len(texts) or 1, _EVENTS_AT_ONCE):
             now = texts[begin : begin + _EVENTS_AT_ONCE]
             sent = begin + len(now)
@@ -229,25 +243,30 @@ class Service:
             silent = now.count(SILENT)
             truth.chunk_ns += [sent_ns] * (len(now) - silent)
             truth.silent_ns += [sent_ns] * silent
-            truth.tokens = min(sent * size, len(answer.tokens))
+            truth.tokens = sum(sizes[:sent])
         _completed(exchange)
 
     def _one_by_one(self, exchange: ServedRequest, events: Events, answer_id: bytes, first: bytes) -> Task:
         """Send each event when due; the last write includes the end of the stream."""
         connection, _, _, ask, answer, truth = exchange
         size, length = self._options.tokens_per_chunk, len(answer.tokens)
-        end = answer_id.join(events.end(answer.finish_reason, ask.input_tokens, length, answer.cached_tokens))
+        sizes, counts = answer.sizes(size), (ask.input_tokens, length, answer.cached_tokens)
+        end = b"" if self._states else answer_id.join(events.end(answer.finish_reason, *counts))
         start_ns, count_late = _due_ns(truth, 0), self._lateness.note
         # What a chunk touches is kept close together: a thousand streams do not fit into the caches.
         stamps, silent, sent, latest_ns = array("q"), array("q"), 0, 0
         try:
-            for due_s, text in zip(answer.dues_s(size), answer.texts(size), strict=False):
+            dues, texts = answer.dues_s(size), answer.texts(size)
+            for due_s, text, size in zip(dues, texts, sizes, strict=False):
                 due_ns = start_ns + int(due_s * _SECOND)
                 data = answer_id.join(events[text])
                 noted = stamps if data else silent
                 if first and data:
                     data, first = first + data, b""
                 if sent + size >= length:
+                    if self._states:
+                        served = self._served(exchange, stamps[0] if stamps else due_ns, due_ns, sizes)
+                        end = answer_id.join(events.end(answer.finish_reason, *counts, self._said(served)))
                     data = data + end if data else first + end
                 sent_ns = yield due_ns, data
                 noted.append(sent_ns)
@@ -260,9 +279,33 @@ class Service:
         finally:
             truth.chunk_ns, truth.silent_ns = stamps.tolist(), silent.tolist()
             truth.tokens, truth.late_ns = min(sent, length), latest_ns
+            if self._states and sent < length and stamps:
+                self._served(exchange, stamps[0], stamps[-1], sizes[: len(stamps) + len(silent)])
         if not length:
             yield _due_ns(truth, answer.ttft_s), first + end
         _completed(exchange)
+
+    @property
+    def _states(self) -> bool:
+        """Whether responses, or the metrics page, state what is known of each request."""
+        return bool(self._options.statements) or self._drafting is not None
+
+    def _served(self, exchange: ServedRequest, first_ns: int, last_ns: int, sizes: Sequence[int]) -> Served:
+        """The times and drafts of a request, which the truth keeps."""
+        truth, start_ns = exchange.truth, _due_ns(exchange.truth, 0)
+        drafts = None if self._drafting is None else Drafts.of(self._drafting, sizes)
+        served = Served(
+            truth.queued_ns, first_ns - start_ns, last_ns - first_ns, truth.input_tokens, sum(sizes), drafts
+        )
+        if self._states:
+            truth.told = served.told()
+        return served
+
+    def _said(self, served: Served) -> wire.Statements:
+        forms = self._options.statements
+        if not forms:
+            return wire.UNSAID
+        return wire.Statements(served.root(forms), served.choice(forms), served.usage(forms))
 
     def _note(self, exchange: ServedRequest, due_ns: int, sent_ns: int) -> None:
         exchange.truth.late_ns = sent_ns - due_ns

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from uuid import uuid4
 
 import orjson
@@ -27,6 +27,18 @@ _HOLE: Final = b'"\\u0000"'
 """How JSON writes the text that marks the place of the token's text."""
 
 Json = dict[str, Any]
+_NOTHING: Final[Json] = {}
+
+
+class Statements(NamedTuple):
+    """Members in which a response states the server's times and drafts, by place."""
+
+    root: Json
+    choice: Json
+    usage: Json
+
+
+UNSAID: Final = Statements({}, {}, {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,23 +122,32 @@ class StreamFrames:
             return self._event(self._dialect.piece(token))
         return self._before + orjson.dumps(token) + self._after
 
-    def end(self, finish_reason: str, counts: Json) -> bytes:
+    def end(self, finish_reason: str, counts: Json, said: Statements = UNSAID) -> bytes:
         """The events after the last token: the finish reason, the usage if requested, and the end."""
-        finish = self._event(self._dialect.end, finish_reason)
+        members = {} if self._usage else said.root
+        finish = self._event({**self._dialect.end, **said.choice}, finish_reason, members)
         if not self._usage:
             return finish + DONE
-        return finish + _sse({**self._common, "choices": [], "usage": counts}) + DONE
+        last = {**self._common, "choices": [], "usage": {**counts, **said.usage}, **said.root}
+        return finish + _sse(last) + DONE
 
-    def _event(self, choice: Json, finish_reason: str | None = None) -> bytes:
-        return _sse({**self._common, "choices": [_choice(choice, finish_reason)], **self._usage})
+    def _event(self, choice: Json, finish_reason: str | None = None, more: Json = _NOTHING) -> bytes:
+        choices = [_choice(choice, finish_reason)]
+        return _sse({**self._common, "choices": choices, **self._usage, **more})
 
 
-def whole(dialect: WireProtocol, ask: MockRequest, answer: Token, finish_reason: str, counts: Json) -> bytes:
+def whole(
+    dialect: WireProtocol,
+    ask: MockRequest,
+    answer: Token,
+    finish_reason: str,
+    counts: Json,
+    said: Statements = UNSAID,
+) -> bytes:
     """The JSON of an answer in one piece."""
     common = _common(dialect.id_prefix, dialect.whole_object, ask.model, None)
-    return orjson.dumps(
-        {**common, "choices": [_choice(dialect.whole(answer), finish_reason)], "usage": counts}
-    )
+    choice = _choice({**dialect.whole(answer), **said.choice}, finish_reason)
+    return orjson.dumps({**common, "choices": [choice], "usage": {**counts, **said.usage}, **said.root})
 
 
 def _members(token: Token) -> Json:

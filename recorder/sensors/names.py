@@ -183,6 +183,44 @@ SERVER: Final[Sequence[SensorQuantity]] = (
         },
         kind="histogram",
     ),
+    SensorQuantity(
+        "spec_steps_total",
+        {
+            "vllm": ("vllm:spec_decode_num_drafts_total",),
+            "sglang": ("sglang:spec_verify_calls_total",),
+            "llama.cpp": ("llamacpp:spec_decode_num_drafts_total",),
+        },
+    ),
+    SensorQuantity(
+        "spec_drafted_tokens_total",
+        {
+            "vllm": ("vllm:spec_decode_num_draft_tokens_total",),
+            "tensorrt_llm": (
+                "trtllm_spec_decode_drafted_tokens_total",
+                "trtllm_spec_decode_num_draft_tokens_total",
+            ),
+            "llama.cpp": ("llamacpp:spec_decode_num_draft_tokens_total",),
+        },
+    ),
+    SensorQuantity(
+        "spec_accepted_tokens_total",
+        {
+            "vllm": ("vllm:spec_decode_num_accepted_tokens_total",),
+            "tensorrt_llm": (
+                "trtllm_spec_decode_accepted_tokens_total",
+                "trtllm_spec_decode_num_accepted_tokens_total",
+            ),
+            "llama.cpp": ("llamacpp:spec_decode_num_accepted_tokens_total",),
+        },
+    ),
+    SensorQuantity(
+        "spec_acceptance_length_tokens",
+        {
+            "sglang": ("sglang:spec_accept_length",),
+            "tensorrt_llm": ("trtllm_spec_decode_acceptance_length",),
+        },
+        combined="mean",
+    ),
 )
 """Of inference servers."""
 

@@ -31,7 +31,8 @@ typedef enum { INTEGER, MOMENT, SMALL, REAL, TRUTH, TEXT, JSON, INTEGERS, GAPS }
     X(finish_ns, MOMENT) X(choices, INTEGER) X(other_chunks, INTEGER) X(content_chars, INTEGER) \
     X(reasoning_chars, INTEGER) X(call_chars, INTEGER) X(tagged_chars, INTEGER) X(unended, TEXT) X(deviations, TEXT) \
     X(input_tokens, INTEGER) X(output_tokens, INTEGER) X(reasoning_tokens, INTEGER) X(cached_tokens, INTEGER) \
-    X(total_tokens, INTEGER) X(reasoning_added, TRUTH) X(error, TEXT) X(message, TEXT) X(reason, TEXT)
+    X(total_tokens, INTEGER) X(reasoning_added, TRUTH) X(server, JSON) X(error, TEXT) X(message, TEXT) \
+    X(reason, TEXT)
 /* end of keys */
 
 #define NAMED(name, kind) COLUMN_##name,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from reporter.json_values import document, members, text, whole
 from reporter.log.run_head import logged_settings
+from workloads.registry import entries
 
 if TYPE_CHECKING:
     from reporter.log.database import OpenLog
@@ -22,6 +23,17 @@ def asks_benchmarks(log: OpenLog) -> bool:
 def has_sensors(log: OpenLog) -> bool:
     """Whether a log has readings of sensors."""
     return bool(log.execute("SELECT 1 FROM session_events WHERE type = 'SENSOR_STARTED' LIMIT 1").fetchone())
+
+
+def plugin_sections(log: OpenLog) -> list[str]:
+    """The names of the report sections of plug-ins whose subject a log has, by their manifests."""
+    with_sensors = has_sensors(log)
+    subjects = {
+        name: entry.facts["when_sensed" if with_sensors and "when_sensed" in entry.facts else "when"]
+        for name, entry in entries("sections").items()
+    }
+    found = log.execute(f"SELECT {', '.join(f'({sql})' for sql in subjects.values())}").fetchone()
+    return [name for name, has in zip(subjects, found or (), strict=True) if has]
 
 
 def asks_again(log: OpenLog) -> bool:

@@ -11,13 +11,13 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, nullcontext
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from reporter.log.database_in_memory import THREADS, empty_database
+from reporter.log.database_in_memory import THREADS
 from reporter.log.opened import opened
 from reporter.log.requests_table import compiled_requests, join_by_sql
 from reporter.log.segments import segment_macros
-from reporter.log.sql_files import execute_file, names_read, needed, sql_file, with_event_codes
+from reporter.log.sql_files import execute_file, names_read, needed, with_event_codes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -122,6 +122,9 @@ BIG_TABLES: Final[Mapping[str, str | None]] = {
     "server_pages": """
         SELECT seq, at_ns, coalesce(data, '') AS data, texts FROM events
         WHERE code = EventType.SENSOR_READING AND texts IS NOT NULL""",
+    "server_times": None,
+    "speculation": None,
+    "speculation_counters": None,
     "power_spans": None,
     "energy_flow": None,
     "request_energy": None,
@@ -168,14 +171,6 @@ _EXISTING: Final = """
 
 _UNKNOWN: Final = (None, None, 0, True)
 """The clock of a node whose shard is missing."""
-
-_ROWS_AT_ONCE: Final = 1024
-
-_EVERYTHING: Final = """
-    SELECT seq, coalesce(sample_uuid, '') AS sample_uuid, name AS type, at_ns, coalesce(data, '') AS data,
-        coalesce(texts, '') AS texts,
-        whole_gaps(chunk_gaps_us) AS chunk_gaps_us
-    FROM events JOIN event_types USING (code) ORDER BY seq"""
 
 
 def load_tables(connection: DuckDBPyConnection, run: Path) -> None:
@@ -236,20 +231,6 @@ def big_tables_in(query: str) -> set[str]:
     return BIG_TABLES.keys() & set(re.findall(r"\w+", query.lower()))
 
 
-def rows(run: Path) -> Iterator[dict[str, Any]]:
-    """Every event of a log, in write order; see `recorder.schema` for the columns.
-
-    Raises:
-        LogError: As for `load_tables`.
-    """
-    with opened(run) as log, empty_database() as connection:
-        connection.execute("SET preserve_insertion_order = true")
-        _make_segments(connection, log)
-        with log.stream(connection, _EVERYTHING, "whole"):
-            for batch in connection.sql(sql_file("figures/everything")).to_arrow_reader(_ROWS_AT_ONCE):
-                yield from batch.to_pylist()
-
-
 def _load(
     connection: DuckDBPyConnection, run: Path, tables: Mapping[str, str | None], at_once: int = 1
 ) -> None:
@@ -264,7 +245,7 @@ def _load_from(
         # The process that holds it now scores it, and does not run it.
         connection.execute("SET VARIABLE unended = 'cut_off'")
     if "clocks" in tables:
-        _make_segments(connection, log)
+        make_segments(connection, log)
     if at_once > 1 and log.at_once:
         streams = {name: selection for name, selection in tables.items() if selection is not None}
         _make_at_once(connection, log, streams, at_once)
@@ -287,7 +268,8 @@ def _load_from(
         connection.execute("DROP TABLE IF EXISTS few_events")
 
 
-def _make_segments(connection: DuckDBPyConnection, log: OpenSource) -> None:
+def make_segments(connection: DuckDBPyConnection, log: OpenSource) -> None:
+    """Make what shifts the clocks of a log's segments, and the table of nodes."""
     connection.execute(segment_macros(log.segments))
     execute_file(connection, "shifted")
     execute_file(connection, "node_logs")

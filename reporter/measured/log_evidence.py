@@ -12,6 +12,7 @@ from reporter.log.run_head import logged_settings
 from reporter.log.sql_files import condition
 from reporter.measured.values import BY_ISSUE, ONE_BY_ONE, SPANS, Values
 from rulesets.metric_table import BY_NAME
+from rulesets.section_metrics import SECTION_FIGURES
 from rulesets.session_metrics import SESSION_RATES
 
 if TYPE_CHECKING:
@@ -126,6 +127,10 @@ class LogEvidence:
 
             require_all(metric, where)
             return session_rate(self.log, self._report, metric)
+        if metric in SECTION_FIGURES:
+            from rulesets.session_evidence import section_figure
+
+            return section_figure(self.report, metric, where)
         if where not in self._rates:
             from reporter.measured.rates import rates
 

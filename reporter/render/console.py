@@ -165,6 +165,10 @@ def _of_other_sources(report: Report, width: int) -> Iterator[Sequence[Renderabl
         from reporter.render import sensor_tables
 
         yield from sensor_tables.sections(report, width=width)
+    if report.sections:
+        from reporter.render import section_tables
+
+        yield from (section_tables.on_console(part, width=width) for part in report.sections.values())
 
 
 def _latency(

@@ -55,6 +55,7 @@ def _rows(report: Report) -> Iterator[dict[str, Any]]:
         yield from _episodes(report.episodes)
     if report.sessions is not None:
         yield from _sessions(report.sessions)
+    yield from _sections(report)
 
 
 def _episodes(episodes: Episodes) -> Iterator[dict[str, Any]]:
@@ -76,6 +77,11 @@ def _sessions(sessions: Sessions) -> Iterator[dict[str, Any]]:
     for name, value in asdict(sessions).items():
         if isinstance(value, int | float):
             yield _row("sessions", "total", name, value, "ms" if name.endswith("_ms") else "")
+
+
+def _sections(report: Report) -> Iterator[dict[str, Any]]:
+    for name, section in report.sections.items():
+        yield from (_row(name, figure, "value", value) for figure, value in section.figures.items())
 
 
 def _part(part: str, report: PartReport) -> Iterator[dict[str, Any]]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rulesets.evaluators import facts
 from rulesets.metric_table import BY_NAME
 from rulesets.quantity import SCORES, spell
+from rulesets.section_metrics import SECTION_FIGURES
 from rulesets.session_metrics import SESSION_ERROR, SESSION_RATES
 
 if TYPE_CHECKING:
@@ -116,11 +117,15 @@ def _throughput(target: Target, run: Evidence) -> Figure:
     return Figure(
         value,
         n,
-        "over sessions"
-        if target.metric in SESSION_RATES
-        else f"rate over the window: {run.definitions.throughput_window}",
+        _WORDS.get(target.metric) or f"rate over the window: {run.definitions.throughput_window}",
         lambda confidence: _limits().of_blocks(value, n, blocks, confidence, upper=False),
     )
+
+
+_WORDS: Final = {
+    **dict.fromkeys(SESSION_RATES, "over sessions"),
+    **{name: f"of {count.replace('_', ' ')}" for name, (_, _, count) in SECTION_FIGURES.items()},
+}
 
 
 def _error(target: Target, run: Evidence) -> Figure:

@@ -15,9 +15,9 @@ from recorder.errors import LogError
 from reporter import MetricsReporter, metrics
 from reporter.errors import NoDatabaseError, NoRoomError, blaming
 from reporter.json_values import document
+from reporter.log.all_events import rows
 from reporter.log.database import open_log
 from reporter.log.query import query
-from reporter.log.tables import rows
 from reporter.replayed_requests import texts_asked
 from rulesets.exit_codes import ExitCode
 

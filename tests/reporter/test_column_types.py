@@ -14,10 +14,10 @@ from recorder.errors import LogError
 from reporter.archive.write import archive
 from reporter.live.growing_log import GrowingLog
 from reporter.live.tail import LogTail
+from reporter.log.all_events import rows
 from reporter.log.database import open_log
 from reporter.log.query import query
 from reporter.log.so_far import so_far
-from reporter.log.tables import rows
 from rulesets.definitions import Definitions
 
 if TYPE_CHECKING:

@@ -19,10 +19,11 @@ from recorder import Event, EventType, schema
 from recorder.errors import LogError, NewerLogError, NotALogError
 from recorder.session import Session
 from recorder.store import Store
+from reporter.log.all_events import rows
 from reporter.log.database import open_log
 from reporter.log.settings import head
 from reporter.log.sqlite_log import reading, streamed
-from reporter.log.tables import BIG_TABLES, big_tables_in, rows
+from reporter.log.tables import BIG_TABLES, big_tables_in
 from tests.reporter.conftest import ns
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from recorder.lifecycle import violations
 from recorder.session import Session
 from recorder.store import Store
 from reporter import MetricsReporter
+from reporter.log.all_events import rows
 from reporter.log.database import open_log
 from reporter.log.query import query
 from reporter.log.so_far import so_far
-from reporter.log.tables import rows
 from reporter.replayed_requests import texts_asked
 from reporter.stored_answers import NEEDED, stored_answers, texts_of
 from tests.reporter.conftest import BASE_NS, WALL_NS, Run, ns

@@ -102,7 +102,8 @@ _EXCERPT_BYTES: Final = 4096
 def read_whole(codec: Codec, body: bytes, media_type: str, deviations: MutableSet[str]) -> Delta:
     """Read an answer in one JSON text; raise `RequestFailedError` (`malformed_frame`) for anything else."""
     try:
-        return codec.whole(server_json.loads(body, deviations))
+        payload = server_json.loads(body, deviations)
+        return codec.whole(payload)._replace(statements=server_json.statements(payload))
     except (orjson.JSONDecodeError, MalformedResponseError) as error:
         title = page_title(body)
         kind = media_type or "no media type"

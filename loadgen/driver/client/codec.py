@@ -101,6 +101,7 @@ class Delta(NamedTuple):
     #: Whether the ids of its tokens show that it has the whole answer so far, or only what is new; None where
     #: they do not.
     repeats: bool | None = None
+    statements: Mapping[str, Any] | None = None  #: numbers that the server states of the request
 
     @property
     def carries_token(self) -> bool:

@@ -215,7 +215,10 @@ def read_frame(codec: Codec, frame: Frame, deviations: MutableSet[str]) -> Delta
             deviations.add(f"data: {data.decode()}")
             return None
     try:
-        delta = codec.chunk(server_json.loads(data, deviations))
+        payload = server_json.loads(data, deviations)
+        delta = codec.chunk(payload)
+        if (statements := server_json.statements(payload)) is not None:
+            delta = delta._replace(statements=statements)
     except (orjson.JSONDecodeError, MalformedResponseError) as error:
         if frame.event in _IDLE_NAMES:
             return None

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import httptools
 
@@ -14,8 +14,18 @@ from loadgen.driver.client.body_format import EVENT_STREAM
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.errors import RequestFailedError
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 _OK: Final = 200
 _CACHE_SIZE: Final = 32
+_STATING: Final = frozenset(
+    {
+        *(b"server-timing", b"openai-processing-ms", b"x-envoy-upstream-service-time"),
+        *(b"x-kong-upstream-latency", b"x-litellm-response-duration-ms"),
+        *(b"x-queue-time", b"x-inference-time", b"x-total-time"),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +40,7 @@ class Head:
     chunked: bool
     until_close: bool
     media_type: str = ""
+    stated: Mapping[str, str] = field(default_factory=dict)  #: times of the request by a server or gateway
 
     def header(self, name: str) -> str | None:
         """The value of a header by name, in lower case; of a repeated one the last, None without one."""
@@ -59,7 +70,14 @@ def head(status: int, fields: tuple[tuple[bytes, bytes], ...]) -> Head:
         chunked=chunked,
         until_close=b"content-length" not in values and not chunked,
         media_type=media_type,
+        stated={} if _STATING.isdisjoint(values) else _stated(fields),
     )
+
+
+def _stated(fields: tuple[tuple[bytes, bytes], ...]) -> Mapping[str, str]:
+    from loadgen.driver.client.server_statements import headers_stated
+
+    return headers_stated(fields, _STATING)
 
 
 def is_of_http(error: Exception) -> bool:

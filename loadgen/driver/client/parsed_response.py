@@ -48,6 +48,7 @@ class ParsedResponse:
     other_chunks: int = 0  #: how many chunks the further choices had; they are not part of the answer
     done: bool = False
     error: str | None = None
+    statements: Mapping[str, Any] | None = None  #: what the server stated last of the request
     #: How long the text of the first chunk that carried something is, in characters of each category; of a
     #: part of a tool call its arguments count. None where nothing was streamed.
     first_chunk: dict[str, int] | None = None
@@ -122,7 +123,7 @@ class ParsedResponse:
         """
         if low_ns is not None:
             self._note_low(delta, low_ns)
-        content, reasoning, tool_calls, finish_reason, usage, error, done, silent, _, others, _ = delta
+        content, reasoning, tool_calls, finish_reason, usage, error, done, silent, _, others, _, said = delta
         if content or reasoning or tool_calls:
             if at_ns is not None:
                 self._note_token(delta, at_ns)
@@ -131,6 +132,8 @@ class ParsedResponse:
             if self._opened or self.token_ns or not delta.opens:
                 self.silent_ns.append(at_ns)
             self._opened = self._opened or delta.opens
+        if said:
+            self.statements = {**(self.statements or {}), **said}
         if others:
             self.choices = max(self.choices, *(index + 1 for index in others))
             self.other_chunks += len(others)

@@ -147,5 +147,23 @@ def place(written: str) -> JsonPlace:
     return JsonPlace(steps)
 
 
+_STATED: Final = frozenset({"metrics", "timings", "time_info", "sglext", "meta_info"})
+_OF_A_CHOICE: Final = frozenset({"speculative_decoding", "speculative_decoding_stats"})
+_OF_USAGE: Final = frozenset({"prompt_time", "completion_tokens_details"})
+
+
+def statements(payload: Any) -> dict[str, Any] | None:
+    """The numbers that a server states of a request's times and drafts, by member; None without any."""
+    if type(payload) is not dict:
+        return None
+    choices, usage = payload.get("choices"), payload.get("usage")
+    is_plain = _STATED.isdisjoint(payload) and _OF_USAGE.isdisjoint(usage or ())
+    if is_plain and (type(choices) is not list or not choices or _OF_A_CHOICE.isdisjoint(choices[0] or ())):
+        return None
+    from loadgen.driver.client.server_statements import numbers_stated
+
+    return numbers_stated(payload)
+
+
 def _is_index(step: str) -> bool:
     return step.isdecimal() and len(step) <= _LONGEST_INDEX

@@ -42,6 +42,8 @@ def response_payload(exchange: Exchange) -> dict[str, Any]:
         "total_tokens": usage.total_tokens,
     }
     data |= _unusual(answer)
+    if answer.statements or (response and response.stated):
+        data["server"] = {**(answer.statements or {}), "headers": response.stated if response else {}}
     if stream.deviations:
         data["deviations"] = ", ".join(sorted(stream.deviations))
     if not answer.empty:

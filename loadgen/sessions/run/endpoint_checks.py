@@ -60,6 +60,7 @@ async def feature_checks(
         async for line in _parameters(Prober(transport, codec, generation), parameters, probe):
             yield line
     yield await _metrics(transport)
+    yield await _statements(Prober(transport, codec, generation), probe)
     if not entry.rooted:
         yield await _protocols(protocol, transport, generation)
 
@@ -90,7 +91,24 @@ async def _metrics(transport: Transport) -> CheckLine:
         return CheckLine("metrics", "warning", f"no {url}: {target.redact(str(error))}")
     if not is_known(page.text):
         return CheckLine("metrics", "warning", f"{url} has no metrics of a known server")
-    return CheckLine("metrics", "ok", f"{url}: a run records them")
+    drafts = (
+        ", of speculative decoding too" if "spec_decode" in page.text or "spec_accept" in page.text else ""
+    )
+    return CheckLine("metrics", "ok", f"{url}: a run records them{drafts}")
+
+
+async def _statements(prober: Prober, probe: Probe) -> CheckLine:
+    """Look for the server's own times and drafts of a request, which SGLang states on demand."""
+    stated = {*probe.stated}
+    if "sglext" not in stated:
+        asked = await prober.completion({"return_spec_tokens_details": True})
+        if "sglext" in asked.stated:
+            return CheckLine(
+                "states", "ok", "drafts, with --extra-body '{\"return_spec_tokens_details\": true}'"
+            )
+    if not stated:
+        return CheckLine("states", "ok", "no times of a request by the server's clock, and no drafts")
+    return CheckLine("states", "ok", f"times or drafts of each request: {', '.join(sorted(stated))}")
 
 
 async def _protocols(own: str, transport: Transport, generation: Generation) -> CheckLine:

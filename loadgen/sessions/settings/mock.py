@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from loadgen.mock_endpoint.options import MockOptions
+from loadgen.mock_endpoint.request_statements import FORMS
 from loadgen.sessions.settings.option import Panel
 
 _TIMING: Final = Panel("Timing and length")
@@ -65,6 +66,17 @@ class MockSettings:
         "Send the tool calls of a scripted reply in one chunk with the last token, like a tool parser; "
         "each word is a token."
     )
+    speculate: str | None = _TIMING.option(
+        "Decode speculatively: 4:3,1,0,2 drafts four tokens a step, of which the steps accept 3, 1, 0 and 2 "
+        "in turn. A step takes one --itl, and is one event.",
+        metavar="DRAFTED:ACCEPTED,…",
+    )
+    statements: list[str] = _TRUTH.option(
+        "State the server's times and drafts in each response, in this form; repeatable: "
+        f"{', '.join(FORMS)}.",
+        [],
+        metavar="FORM",
+    )
     slots: int = _TIMING.option("Requests served at once; the rest wait in order of arrival. 0: no limit.", 0)
     cache: bool = _TIMING.switch("Answer repeated requests at once, as a cache of answers does.")
     cache_blocks: int | None = _TIMING.option(
@@ -110,4 +122,5 @@ class MockSettings:
     def options(self) -> MockOptions:
         """The options of the mock endpoint."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
-        return MockOptions(models=tuple(values.pop("model")), refuse=tuple(values.pop("refuse")), **values)
+        models, refuse, forms = (tuple(values.pop(name)) for name in ("model", "refuse", "statements"))
+        return MockOptions(models=models, refuse=refuse, statements=forms, **values)

@@ -20,6 +20,7 @@ from reporter.render import (
     node_table,
     rule_in_words,
     score_tables,
+    section_tables,
     sensor_tables,
     session_tables,
     totals,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from reporter.render.html.page import Section
     from reporter.render.table import Table
     from reporter.report import Report
+    from reporter.values.report_section import ReportSection
     from reporter.values.session_figures import Sessions
     from rulesets.verdict import Verdict
 
@@ -96,6 +98,8 @@ def _sections(report: Report, contents: RunContents) -> Iterator[Section]:
         yield _episodes(report.episodes)
     if report.sessions is not None:
         yield _sessions(report.sessions)
+    for name, part in report.sections.items():
+        yield _section(name, part)
     yield from plots.further()
 
 
@@ -161,6 +165,13 @@ def _episodes(of_run: Episodes) -> Tables:
 def _sessions(of_run: Sessions) -> Tables:
     lines = tuple(f"{line[0].upper()}{line[1:]}." for line in session_tables.lines(of_run))
     return Tables("sessions", "Sessions", tuple(session_tables.all_tables(of_run)), lines)
+
+
+def _section(name: str, part: ReportSection) -> Section:
+    tables = section_tables.tables(part)
+    lines = tuple(f"{line}." for line in part.lines)
+    queries = ((part.title, part.sql),) if part.sql else ()
+    return Tables(name, part.title, tables, lines) if tables else Prose(name, part.title, lines, queries)
 
 
 def _latencies(report: Report) -> Iterator[Table]:

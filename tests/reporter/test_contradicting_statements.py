@@ -1,0 +1,35 @@
+"""Statements of servers on requests that contradict themselves, or the client."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.reporter.conftest import Run
+
+
+def test_statements_that_contradict_themselves_are_findings(a_run: Callable[..., Run]) -> None:
+    """A histogram that is not of the steps, more accepted than drafted, a time longer than the client's."""
+    wrong = {
+        "metrics": {
+            "time_to_first_token_ms": 900.0,
+            "queue_time_ms": 1.0,
+            "generation_time_ms": 1.0,
+            "speculative_decoding": {
+                "num_spec_steps": 4,
+                "num_draft_tokens": 5,
+                "num_accepted_draft_tokens": 6,
+                "acceptance_histogram": [1, 1, 1],
+                "mean_acceptance_length": 9.0,
+            },
+        }
+    }
+    run = a_run().answers(50, 60, 70, server=wrong).stops(100).ends()
+    report = run.report()
+    found = {finding.code: finding.message for finding in report.findings}
+    for contradiction in ("histogram <> steps", "histogram <> accepted", "accepted > drafted", "length <>"):
+        assert contradiction in found["speculation_contradicts"]
+    assert "server_time_too_long" in found
+    assert report.sections["speculation"].figures["acceptance_length"] == 2.5
