@@ -77,12 +77,12 @@ class Events(dict["Token", Cut]):
         input_tokens: int,
         output_tokens: int,
         cached: int | None,
-        said: wire.Statements = wire.UNSAID,
+        stated: wire.Statements = wire.UNSAID,
     ) -> Cut:
         """The bytes after the last token, up to the end of the response."""
-        if said is not wire.UNSAID:
+        if stated is not wire.UNSAID:
             counted = wire.usage(input_tokens, output_tokens, cached)
-            return _cut(self._framed(self._frames.end(finish_reason, counted, said)) + self._last_chunk)
+            return _cut(self._framed(self._frames.end(finish_reason, counted, stated)) + self._last_chunk)
         counts = (input_tokens, output_tokens, cached) if self._counted else (0, 0, None)
         key = (finish_reason, *counts)
         cut = self._ends.get(key)

@@ -65,8 +65,8 @@ class MockOptions:
         slowdown: A time: what each other request that is being served when an answer begins adds to `itl`.
         count_eos: Count an end-of-sequence token, which no event shows, in replies that end by themselves.
         hold_calls: Send tool calls whole, when the last of their tokens is due, as a tool parser does.
-        speculate: `DRAFTED:ACCEPTED,…`: decode speculatively, with so many draft tokens a step, of which the
-            steps accept these numbers in turn. A step takes one `itl` and is one event of a stream.
+        speculate: `DRAFTED:ACCEPTED,…`: decode speculatively, with DRAFTED draft tokens a step, of which
+            the steps accept these numbers in turn. A step takes one `itl` and is one event of a stream.
         statements: Forms in which responses state the server's times and drafts of the request.
         close: Close each connection after its first response, which does not announce it.
         refuse: Members of a request's body that are refused with status 422.

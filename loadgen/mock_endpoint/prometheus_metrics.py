@@ -115,7 +115,7 @@ class Metrics:
         self._input_tokens += truth.input_tokens
         self._tokens += truth.tokens
         self._cached_tokens += truth.cached_tokens
-        if (drafts := truth.told.get("drafts")) is not None:
+        if (drafts := truth.stated.get("drafts")) is not None:
             self._steps = [*map(add, self._steps, drafts["histogram"])]
         if truth.outcome != "aborted":
             self.responded(truth.path, method, truth.status)

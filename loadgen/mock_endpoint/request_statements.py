@@ -73,7 +73,7 @@ class Drafts:
 
     @classmethod
     def of(cls, drafting: Drafting, pieces: Sequence[int]) -> Drafts:
-        """The drafts of an answer with chunks of so many tokens, the first by the prefill."""
+        """The drafts of an answer with chunks of these numbers of tokens, the first by the prefill."""
         accepted = [size - 1 for size in pieces[1:]]
         histogram = [accepted.count(count) for count in range(drafting.tokens + 1)]
         return cls(len(accepted), drafting.tokens * len(accepted), sum(accepted), histogram)
@@ -90,7 +90,7 @@ class Served:
     output_tokens: int
     drafts: Drafts | None = None
 
-    def told(self) -> dict[str, Any]:
+    def record(self) -> dict[str, Any]:
         """The record for the truth."""
         return asdict(self)
 

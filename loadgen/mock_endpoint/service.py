@@ -192,8 +192,8 @@ class Service:
         due_ns = _due_ns(truth, due_s) if due_s else NOW
         sizes = answer.sizes(self._options.tokens_per_chunk)
         served = self._served(exchange, _due_ns(truth, answer.ttft_s), _due_ns(truth, due_s), sizes)
-        said = self._said(served)
-        body = wire.whole(dialect, ask, joined(answer.tokens), answer.finish_reason, counts, said)
+        stated = self._stated(served)
+        body = wire.whole(dialect, ask, joined(answer.tokens), answer.finish_reason, counts, stated)
         headers = served.headers(self._options.statements, _due_ns(truth, due_s) - truth.received_ns)
         sent_ns = yield due_ns, _in_one_piece(request, _OK, body, _JSON, headers.decode())
         if due_ns != NOW:
@@ -227,9 +227,9 @@ class Service:
         texts, sizes = answer.texts(size), answer.sizes(size)
         first_ns = _due_ns(truth, answer.ttft_s)
         due_ns = first_ns if answer.ttft_s else NOW
-        said = self._said(self._served(exchange, first_ns, first_ns, sizes))
+        stated = self._stated(self._served(exchange, first_ns, first_ns, sizes))
         counts = ask.input_tokens, len(answer.tokens), answer.cached_tokens
-        end = events.end(answer.finish_reason, *counts, said)
+        end = events.end(answer.finish_reason, *counts, stated)
         for begin in range(0, len(texts) or 1, _EVENTS_AT_ONCE):
             now = texts[begin : begin + _EVENTS_AT_ONCE]
             sent = begin + len(now)
@@ -266,7 +266,7 @@ class Service:
                 if sent + size >= length:
                     if self._states:
                         served = self._served(exchange, stamps[0] if stamps else due_ns, due_ns, sizes)
-                        end = answer_id.join(events.end(answer.finish_reason, *counts, self._said(served)))
+                        end = answer_id.join(events.end(answer.finish_reason, *counts, self._stated(served)))
                     data = data + end if data else first + end
                 sent_ns = yield due_ns, data
                 noted.append(sent_ns)
@@ -298,10 +298,10 @@ class Service:
             truth.queued_ns, first_ns - start_ns, last_ns - first_ns, truth.input_tokens, sum(sizes), drafts
         )
         if self._states:
-            truth.told = served.told()
+            truth.stated = served.record()
         return served
 
-    def _said(self, served: Served) -> wire.Statements:
+    def _stated(self, served: Served) -> wire.Statements:
         forms = self._options.statements
         if not forms:
             return wire.UNSAID

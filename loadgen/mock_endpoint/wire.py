@@ -122,13 +122,13 @@ class StreamFrames:
             return self._event(self._dialect.piece(token))
         return self._before + orjson.dumps(token) + self._after
 
-    def end(self, finish_reason: str, counts: Json, said: Statements = UNSAID) -> bytes:
+    def end(self, finish_reason: str, counts: Json, stated: Statements = UNSAID) -> bytes:
         """The events after the last token: the finish reason, the usage if requested, and the end."""
-        members = {} if self._usage else said.root
-        finish = self._event({**self._dialect.end, **said.choice}, finish_reason, members)
+        members = {} if self._usage else stated.root
+        finish = self._event({**self._dialect.end, **stated.choice}, finish_reason, members)
         if not self._usage:
             return finish + DONE
-        last = {**self._common, "choices": [], "usage": {**counts, **said.usage}, **said.root}
+        last = {**self._common, "choices": [], "usage": {**counts, **stated.usage}, **stated.root}
         return finish + _sse(last) + DONE
 
     def _event(self, choice: Json, finish_reason: str | None = None, more: Json = _NOTHING) -> bytes:
@@ -142,12 +142,12 @@ def whole(
     answer: Token,
     finish_reason: str,
     counts: Json,
-    said: Statements = UNSAID,
+    stated: Statements = UNSAID,
 ) -> bytes:
     """The JSON of an answer in one piece."""
     common = _common(dialect.id_prefix, dialect.whole_object, ask.model, None)
-    choice = _choice({**dialect.whole(answer), **said.choice}, finish_reason)
-    return orjson.dumps({**common, "choices": [choice], "usage": {**counts, **said.usage}, **said.root})
+    choice = _choice({**dialect.whole(answer), **stated.choice}, finish_reason)
+    return orjson.dumps({**common, "choices": [choice], "usage": {**counts, **stated.usage}, **stated.root})
 
 
 def _members(token: Token) -> Json:

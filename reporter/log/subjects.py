@@ -1,4 +1,4 @@
-"""The subjects of a run, found without the code for rare subjects."""
+"""The subjects of a run, row without the code for rare subjects."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def plugin_sections(log: OpenLog) -> list[str]:
         name: entry.facts["when_sensed" if with_sensors and "when_sensed" in entry.facts else "when"]
         for name, entry in entries("sections").items()
     }
-    found = log.execute(f"SELECT {', '.join(f'({sql})' for sql in subjects.values())}").fetchone()
-    return [name for name, has in zip(subjects, found or (), strict=True) if has]
+    row = log.execute(f"SELECT {', '.join(f'({sql})' for sql in subjects.values())}").fetchone()
+    return [name for name, has in zip(subjects, row or (), strict=True) if has]
 
 
 def asks_again(log: OpenLog) -> bool:

@@ -1,7 +1,7 @@
--- One row a request whose response states what became of the draft tokens of speculative decoding, by the server's count.
+-- One row a request whose response states the outcome of the draft tokens of speculative decoding, by the server's count.
 -- `steps` are verifications; element i + 1 of `histogram` is how many of them accepted i tokens.
 CREATE VIEW speculation AS
-WITH said AS (
+WITH statements AS (
     SELECT
         *,
         coalesce(
@@ -28,7 +28,7 @@ stated AS (
         (openai -> '$.acceptance_histogram')::BIGINT[] AS histogram,
         (openai ->> '$.mean_acceptance_length')::DOUBLE AS stated_length,
         (openai ->> '$.num_spec_tokens')::BIGINT AS draft_length
-    FROM said WHERE openai IS NOT NULL
+    FROM statements WHERE openai IS NOT NULL
     UNION ALL
     SELECT
         sample_uuid,
@@ -43,18 +43,18 @@ stated AS (
         coalesce(sglang -> '$.spec_correct_drafts_histogram', sglang -> '$.spec_accept_histogram')::BIGINT[],
         (sglang ->> '$.spec_accept_length')::DOUBLE,
         NULL
-    FROM said WHERE (sglang ->> '$.spec_verify_ct')::BIGINT > 0
+    FROM statements WHERE (sglang ->> '$.spec_verify_ct')::BIGINT > 0
     UNION ALL
     SELECT
         sample_uuid, 'timings', (llama ->> '$.predicted_n')::BIGINT - (llama ->> '$.draft_n_accepted')::BIGINT,
         (llama ->> '$.draft_n')::BIGINT, (llama ->> '$.draft_n_accepted')::BIGINT, NULL, NULL, NULL
-    FROM said WHERE (llama ->> '$.draft_n')::BIGINT > 0
+    FROM statements WHERE (llama ->> '$.draft_n')::BIGINT > 0
     UNION ALL
     SELECT
         sample_uuid, 'usage', NULL,
         (usage ->> '$.accepted_prediction_tokens')::BIGINT + (usage ->> '$.rejected_prediction_tokens')::BIGINT,
         (usage ->> '$.accepted_prediction_tokens')::BIGINT, NULL, NULL, NULL
-    FROM said WHERE usage IS NOT NULL
+    FROM statements WHERE usage IS NOT NULL
 )
 
 SELECT

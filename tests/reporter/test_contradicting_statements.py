@@ -28,8 +28,8 @@ def test_statements_that_contradict_themselves_are_findings(a_run: Callable[...,
     }
     run = a_run().answers(50, 60, 70, server=wrong).stops(100).ends()
     report = run.report()
-    found = {finding.code: finding.message for finding in report.findings}
+    messages = {finding.code: finding.message for finding in report.findings}
     for contradiction in ("histogram <> steps", "histogram <> accepted", "accepted > drafted", "length <>"):
-        assert contradiction in found["speculation_contradicts"]
-    assert "server_time_too_long" in found
+        assert contradiction in messages["speculation_contradicts"]
+    assert "server_time_too_long" in messages
     assert report.sections["speculation"].figures["acceptance_length"] == 2.5

@@ -123,7 +123,9 @@ class ParsedResponse:
         """
         if low_ns is not None:
             self._note_low(delta, low_ns)
-        content, reasoning, tool_calls, finish_reason, usage, error, done, silent, _, others, _, said = delta
+        content, reasoning, tool_calls, finish_reason, usage, error, done, silent, _, others, _, stated = (
+            delta
+        )
         if content or reasoning or tool_calls:
             if at_ns is not None:
                 self._note_token(delta, at_ns)
@@ -132,8 +134,8 @@ class ParsedResponse:
             if self._opened or self.token_ns or not delta.opens:
                 self.silent_ns.append(at_ns)
             self._opened = self._opened or delta.opens
-        if said:
-            self.statements = {**(self.statements or {}), **said}
+        if stated:
+            self.statements = {**(self.statements or {}), **stated}
         if others:
             self.choices = max(self.choices, *(index + 1 for index in others))
             self.other_chunks += len(others)

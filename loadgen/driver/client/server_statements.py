@@ -17,19 +17,19 @@ _LONGEST_HEADER: Final = 256
 
 def numbers_stated(payload: Mapping[str, Any]) -> dict[str, Any] | None:
     """The numbers in the known members of a frame or body, by member; None without any."""
-    found = _named(payload, _STATED)
+    values = _named(payload, _STATED)
     meta = payload.get("meta_info")
     if type(meta) is dict and meta.get("finish_reason"):
-        found["meta_info"] = meta
+        values["meta_info"] = meta
     choices, usage = payload.get("choices"), payload.get("usage")
     if type(choices) is list and choices and type(choices[0]) is dict:
-        found |= _named(choices[0], _OF_A_CHOICE)
+        values |= _named(choices[0], _OF_A_CHOICE)
     if type(usage) is dict:
-        found |= _named(usage, _OF_USAGE)
+        values |= _named(usage, _OF_USAGE)
         details = usage.get("completion_tokens_details")
         if type(details) is dict and any(details.get(name) for name in _PREDICTED):
-            found["completion_tokens_details"] = details
-    numbers = {name: _numbers(value) for name, value in found.items()}
+            values["completion_tokens_details"] = details
+    numbers = {name: _numbers(value) for name, value in values.items()}
     return {name: value for name, value in numbers.items() if value not in (None, {})} or None
 
 
@@ -54,5 +54,5 @@ def _numbers(value: Any) -> Any:
         return value[:_MOST_NUMBERS] if value and all(type(each) in (int, float) for each in value) else None
     if type(value) is not dict:
         return None
-    found = {str(name): _numbers(each) for name, each in value.items()}
-    return {name: numbers for name, numbers in found.items() if numbers is not None}
+    values = {str(name): _numbers(each) for name, each in value.items()}
+    return {name: numbers for name, numbers in values.items() if numbers is not None}

@@ -1,1 +1,1 @@
-"""The times of each request by the server's own clock, beside the client's."""
+"""The times of each request by the server's own clock, next to the client's."""

@@ -1,1 +1,1 @@
-"""Speculative decoding: what became of draft tokens, by the server's counters and by request."""
+"""Speculative decoding: the outcome of draft tokens, by the server's counters and by request."""

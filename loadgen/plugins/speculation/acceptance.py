@@ -141,11 +141,11 @@ def _lines(own: Row, server: Row) -> Iterator[str]:
 
 def _statement(counts: Row, source: str) -> str:
     length, rate = counts["acceptance_length"], counts["acceptance_rate"]
-    said = [] if length is None else [f"acceptance length {fixed(length, 3)}"]
+    parts = [] if length is None else [f"acceptance length {fixed(length, 3)}"]
     if rate is not None:
         counts_of = f"{whole(counts['accepted'])} of {whole(counts['drafted'])}"
-        said.append(f"{percent(rate, 1)} of the draft tokens accepted ({counts_of})")
-    return f"{', '.join(said)}, {source}"
+        parts.append(f"{percent(rate, 1)} of the draft tokens accepted ({counts_of})")
+    return f"{', '.join(parts)}, {source}"
 
 
 def _tables(log: OpenLog, *, has_counters: bool) -> Iterator[SectionTable]:
@@ -216,7 +216,7 @@ def _itl(report: Report, length: float | None) -> Iterator[Finding]:
     yield Finding(
         "itl_of_steps",
         "info",
-        f"ITL is the time between chunks, and a chunk has the {figure(per_chunk)} tokens that a step of "
-        "speculative decoding yields: it is not the time of a token.",
+        f"A chunk has the {figure(per_chunk)} tokens of a step of speculative decoding, so ITL is the time "
+        "of a step.",
         "Use TPOT for the time of a token.",
     )

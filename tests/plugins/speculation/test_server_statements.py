@@ -83,7 +83,7 @@ class Stated:
         """The drafts of all requests, or of the measured ones."""
         asked = self.run.sql("SELECT sample_uuid FROM samples WHERE measured").fetchall()
         chosen = {uuid for (uuid,) in asked} if measured else self.truth.keys()
-        return [told["drafts"] for uuid, told in self.truth.items() if uuid in chosen]
+        return [served["drafts"] for uuid, served in self.truth.items() if uuid in chosen]
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +103,7 @@ def stated(tmp_path_factory: pytest.TempPathFactory) -> Stated:
             on_invalid="warn",
             require=["spec_acceptance_length>=1.5", "spec_acceptance_length<=9", "spec_acceptance_rate>99%"],
         )
-        truth = {each.request_id: each.told for each in mock.truth(requests=14)}
+        truth = {each.request_id: each.stated for each in mock.truth(requests=14)}
     return Stated(run, run.report(), truth)
 
 
@@ -148,17 +148,17 @@ def test_a_report_has_the_acceptance_that_the_server_knows(stated: Stated) -> No
 
 
 def test_a_report_has_the_times_that_the_server_knows(stated: Stated) -> None:
-    """Queue, TTFT and decode of each request, beside the client's; in JSON, CSV and Markdown too."""
+    """Queue, TTFT and decode of each request, next to the client's; in JSON, CSV and Markdown too."""
     times = stated.run.sql(
         "SELECT sample_uuid, source, queue_ms, ttft_ms, decode_ms, head_ms FROM server_times"
     ).fetchall()
     for uuid, source, queue_ms, ttft_ms, decode_ms, head_ms in times:
-        told = stated.truth[uuid]
+        served = stated.truth[uuid]
         if source == "metrics":
-            assert queue_ms == pytest.approx(told["queue_ns"] / 1e6)
-            assert ttft_ms == pytest.approx((told["queue_ns"] + told["first_token_ns"]) / 1e6)
+            assert queue_ms == pytest.approx(served["queue_ns"] / 1e6)
+            assert ttft_ms == pytest.approx((served["queue_ns"] + served["first_token_ns"]) / 1e6)
         if source in {"metrics", "timings", "usage"}:
-            assert decode_ms == pytest.approx(told["decode_ns"] / 1e6)
+            assert decode_ms == pytest.approx(served["decode_ns"] / 1e6)
         assert (head_ms is not None) == (source == "x-envoy-upstream-service-time")
     part = stated.report.sections["server_times"]
     assert "of 12 state times" in part.lines[0]

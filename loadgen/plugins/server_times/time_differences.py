@@ -60,50 +60,50 @@ def section(log: OpenLog, report: Report) -> tuple[ReportSection, list[Finding]]
     """The section, and findings on clocks that cannot be right and on time that the server does not see."""
     answer = log.execute(TIMES)
     columns = [column[0] for column in answer.description or ()]
-    found = [dict(zip(columns, row, strict=True)) for row in answer.fetchall()]
+    times = [dict(zip(columns, row, strict=True)) for row in answer.fetchall()]
     order = {label: place for place, (label, _) in enumerate(_TIMES.values())}
-    found.sort(key=lambda row: (row["clock"] != "server", row["source"], order[row["time"]]))
+    times.sort(key=lambda row: (row["clock"] != "server", row["source"], order[row["time"]]))
     rows = [
         [f"{row['time']}, {row['source']}", row["requests"], *(row[name] for name in _STATISTICS)]
-        for row in found
+        for row in times
     ]
     figures = {
         f"{row['source']}_{row['time'].replace(' ', '_').lower()}_{name}_ms": row[name]
-        for row in found
+        for row in times
         for name in _STATISTICS
     }
-    clocks = {row["source"]: row["clock"] for row in found}
-    stating = max((row["requests"] for row in found), default=0)
+    clocks = {row["source"]: row["clock"] for row in times}
+    stating = max((row["requests"] for row in times), default=0)
     stated = ", ".join(f"{source} by the {clock}'s clock" for source, clock in clocks.items())
     lines = [f"{counted(stating, 'response')} of {report.counts.completed:,} state times: {stated}"]
     table = SectionTable(["Time (ms)", "requests", *_STATISTICS.values()], rows, TIMES)
     part = ReportSection("Server's times", lines, [table], figures, TIMES)
-    return part, [*_longer(found), *_unseen(found)]
+    return part, [*_longer(times), *_unseen(times)]
 
 
-def _longer(found: list[dict[str, Any]]) -> Iterator[Finding]:
-    for row in found:
+def _longer(times: list[dict[str, Any]]) -> Iterator[Finding]:
+    for row in times:
         if row["longer"]:
             yield Finding(
                 "server_time_too_long",
                 "warning",
-                f"In {counted(row['longer'], 'request')} the {row['time']} by {row['source']} is longer than "
-                f"the client's, by up to {figure(-row['apart_min'])} ms: the server's clock starts before "
-                "the request or stops after the response.",
-                "Check what the server means by this time before you compare it.",
+                f"{counted(row['longer'], 'request')} have a longer {row['time']} by {row['source']} than by "
+                f"the client, by up to {figure(-row['apart_min'])} ms.",
+                "The server's clock starts before the request or stops after the response: do not compare "
+                "the two.",
             )
 
 
-def _unseen(found: list[dict[str, Any]]) -> Iterator[Finding]:
+def _unseen(times: list[dict[str, Any]]) -> Iterator[Finding]:
     """TTFT of which the server sees a part only."""
-    for row in found:
+    for row in times:
         apart, client = row["apart_p50"], row["client_p50"]
         if row["time"] != "TTFT" or apart is None or apart < max(_NOTABLE_MS, _NOTABLE_SHARE * client):
             continue
         yield Finding(
             "server_ttft_apart",
             "warning",
-            f"The client's TTFT is {figure(apart)} ms longer than the server's, request by request (median; "
-            f"{row['source']}): that time passes before the server's clock starts or after its first token.",
-            "Look at the network, gateways, the API server's process, and the client's own overhead.",
+            f"The client's TTFT is {figure(apart)} ms longer than the server's by {row['source']} (median of "
+            "the requests).",
+            "The server's clock misses this time: look at network, gateways and the API server's process.",
         )
