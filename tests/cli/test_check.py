@@ -190,14 +190,15 @@ def test_what_a_server_accepts_and_refuses(loadgen: Loadgen) -> None:
         by_path = loadgen("check", "--url", mock.url, "--model", "m", "--protocol", "completions")
     assert run.returncode == 0
     origin = mock.url.removesuffix("/v1")
-    assert lines(run)[-5:] == [
+    assert lines(run)[-6:] == [
         "ok accepts ignore_eos, min_tokens, logprobs, tools",
         "warning refuses stream_options",
         "warning refuses seed (HTTP 422: seed: Extra inputs are not permitted)",
         f"ok metrics {origin}/metrics: a run records them",
+        "ok states no times of a request by the server's clock, and no drafts",
         "ok protocols chat, completions; not responses, messages",
     ]
-    assert lines(by_path)[-5] == "ok accepts ignore_eos, min_tokens, logprobs"
+    assert lines(by_path)[-6] == "ok accepts ignore_eos, min_tokens, logprobs"
 
 
 def test_the_only_model_need_not_be_named(loadgen: Loadgen, tmp_path: Path) -> None:

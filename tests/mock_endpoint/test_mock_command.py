@@ -29,9 +29,10 @@ def test_every_option_reaches_the_endpoint() -> None:
     numbers |= {"block_tokens": 5}
     left_out = dict.fromkeys(("scenario", "replies", "stall", "cache", "cache_blocks"))
     chosen = {field.name: field.name for field in fields(MockSettings)}
-    chosen |= {**numbers, **left_out, "model": ["m"], "refuse": ["r"], "role_chunk": "none"}  # type: ignore[dict-item]
+    chosen |= {**numbers, **left_out, "model": ["m"], "refuse": ["r"], "statements": ["vllm"]}  # type: ignore[dict-item]
+    chosen |= {"role_chunk": "none", "tokens_per_chunk": 1}  # type: ignore[dict-item]
     options = MockSettings(**chosen).options()  # type: ignore[arg-type]
-    expected = {**chosen, "models": ("m",), "refuse": ("r",)}
+    expected = {**chosen, "models": ("m",), "refuse": ("r",), "statements": ("vllm",)}
     del expected["model"]
     assert {field.name: getattr(options, field.name) for field in fields(MockOptions)} == expected
 

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
     from loadgen.plugins.agents.episode import Ask, EpisodeResult
     from loadgen.plugins.sandbox.opening import AsyncSandbox, SandboxOnDemand
+    from workloads.open_sandbox import CommandResult
     from workloads.sample import Message
-    from workloads.sandbox_contract import CommandResult
 
 COMMAND_S: Final = 180.0
 """How long a command may take."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from workloads.answer import Answer
-    from workloads.sandbox_contract import CommandResult, Sandbox
+    from workloads.open_sandbox import CommandResult, Sandbox
 
 _TAGGED: Final = re.compile(r"<([\w-]+)>(.*?)</\1>", re.DOTALL)
 _FENCED: Final = re.compile(r"```(\w+)?\n(.*?)```", re.DOTALL)

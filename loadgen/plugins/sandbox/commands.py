@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final, Self
 
-from workloads.sandbox_contract import CommandResult, SandboxError
+from workloads.open_sandbox import CommandResult
+from workloads.sandbox_contract import SandboxError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from workloads.sandbox_contract import CommandEnding, SandboxLimits
+    from workloads.open_sandbox import CommandEnding
+    from workloads.sandbox_contract import SandboxLimits
 
 SHELL: Final = "/bin/sh"
 _FILES_S: Final = 120.0
@@ -35,7 +37,7 @@ class RawResult:
 
 
 class CommandSandbox(ABC):
-    """A sandbox that can run a command: the rest of `workloads.sandbox_contract.Sandbox` follows."""
+    """A sandbox that can run a command: the rest of `workloads.open_sandbox.Sandbox` follows."""
 
     def __init__(self, folder: str, limits: SandboxLimits) -> None:
         self._folder = PurePosixPath(folder)

@@ -44,7 +44,7 @@ _NEXT_TRY_S: Final = 0.2
 
 
 class DockerSandbox(CommandSandbox):
-    """A container; see `workloads.sandbox_contract.Sandbox`.
+    """A container; see `workloads.open_sandbox.Sandbox`.
 
     Raises:
         SandboxError: No daemon answers, or it does not start the container.

@@ -16,7 +16,7 @@ from workloads.sandbox_contract import SandboxError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from workloads.sandbox_contract import CommandEnding
+    from workloads.open_sandbox import CommandEnding
 
 # Until it has a line it writes nothing, so that no output comes before this side reads the connection.
 _AT_A_LINE: Final = 'read -r _; exec "$0" "$@"'

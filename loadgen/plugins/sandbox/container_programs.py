@@ -23,7 +23,8 @@ from workloads.sandbox_contract import SandboxError
 if TYPE_CHECKING:
     from loadgen.plugins.sandbox.commands import RawResult
     from loadgen.plugins.sandbox.job import Job, ProgramLimits
-    from workloads.sandbox_contract import CommandEnding, SandboxSpec
+    from workloads.open_sandbox import CommandEnding
+    from workloads.sandbox_contract import SandboxSpec
 
 _START: Final = Path(__file__).with_name("container_start.py")
 _RUNNER: Final = Path(__file__).with_name("program_runner.py")

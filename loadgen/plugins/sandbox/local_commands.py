@@ -32,7 +32,7 @@ _WITHOUT_NAMESPACES: Final = "; enable unprivileged user namespaces, or use cont
 
 
 class LocalSandbox(CommandSandbox):
-    """Namespaces of this machine, or `SandboxError`; see `workloads.sandbox_contract.Sandbox`."""
+    """Namespaces of this machine, or `SandboxError`; see `workloads.open_sandbox.Sandbox`."""
 
     def __init__(self, spec: SandboxSpec) -> None:
         super().__init__(spec.folder, spec.limits)

@@ -16,7 +16,8 @@ from workloads.sandbox_contract import SandboxError
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
-    from workloads.sandbox_contract import CommandResult, Sandbox, SandboxSpec
+    from workloads.open_sandbox import CommandResult, Sandbox
+    from workloads.sandbox_contract import SandboxSpec
 
 MOST_OPEN: Final = 32
 """How many sandboxes of a pool are open at once where nothing else is said."""
@@ -44,7 +45,7 @@ def open_sandbox(spec: SandboxSpec) -> Sandbox:
 
 
 class AsyncCalls(ABC):
-    """The calls of `workloads.sandbox_contract.Sandbox`, awaited: one comes after the other."""
+    """The calls of `workloads.open_sandbox.Sandbox`, awaited: one comes after the other."""
 
     async def exec(
         self, command: str | Sequence[str], timeout_s: float | None = None, stdin: bytes = b""

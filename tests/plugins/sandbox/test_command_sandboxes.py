@@ -22,7 +22,8 @@ from workloads.sandbox_contract import MIB, SandboxError, SandboxLimits, Sandbox
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from workloads.sandbox_contract import Sandbox, SandboxKind
+    from workloads.open_sandbox import Sandbox
+    from workloads.sandbox_contract import SandboxKind
 
 KINDS = [pytest.param("local"), pytest.param("docker", marks=pytest.mark.docker)]
 LIMITS = SandboxLimits(
