@@ -245,8 +245,9 @@ class Run:
 
 def _rules(rules: Any, options: dict[str, Any]) -> tuple[Ruleset | None, dict[str, Any]]:
     """A ruleset, or the options that name rules."""
-    from rulesets.metric import Metric, of_metrics
+    from rulesets.metric import Metric
     from rulesets.ruleset import Ruleset
+    from rulesets.ruleset_of_metrics import of_metrics
 
     if rules is None:
         return None, options

@@ -18,11 +18,10 @@ if TYPE_CHECKING:
         Metric,
         QueryLatency,
         Throughput,
-        of_metrics,
-        reported_metrics,
     )
     from rulesets.report_evidence import ReportEvidence
     from rulesets.ruleset import Ruleset, of_expressions
+    from rulesets.ruleset_of_metrics import of_metrics, reported_metrics
     from rulesets.target import METRICS, Target
     from rulesets.verdict import Verdict, VerdictRow, exit_code
 
@@ -59,9 +58,10 @@ _HOMES = {
     "evaluation": ("evaluate",),
     "expression": ("parse", "unparse"),
     "loading": ("load",),
-    "metric": ("Metric", "TPOT", "TTFT", "QueryLatency", "Throughput", "of_metrics", "reported_metrics"),
+    "metric": ("Metric", "TPOT", "TTFT", "QueryLatency", "Throughput"),
     "report_evidence": ("ReportEvidence",),
     "ruleset": ("Ruleset", "of_expressions"),
+    "ruleset_of_metrics": ("of_metrics", "reported_metrics"),
     "target": ("METRICS", "Target"),
     "verdict": ("Verdict", "VerdictRow", "exit_code"),
 }

@@ -1,7 +1,7 @@
 """The four metrics of the MLPerf endpoints metrics specification, with targets and checks.
 
-A verdict evaluates each target that is one of them by it (`meets`), and `of_metrics` makes a ruleset of
-them. Every target is one-sided: a server that is faster than its target is valid. The
+A verdict evaluates each target that is one of them by it (`meets`), and `rulesets.ruleset_of_metrics` makes
+a ruleset of them. Every target is one-sided: a server that is faster than its target is valid. The
 specification's own code (mlcommons/endpoints, `src/inference_endpoint/metrics/metric.py`) holds throughput
 and query latency to their targets from both sides, within 10 % of the greater of the two, and so calls a
 server invalid whose throughput is 11.2 % above its target: `is_close` is that check. See docs/rulesets.md.
@@ -11,17 +11,15 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from rulesets.errors import TargetError
-from rulesets.expression import unparse
 from rulesets.quantity import COMPARE
-from rulesets.ruleset import Ruleset
 from rulesets.target import Target
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,11 +211,6 @@ def metric_of(target: Target) -> Metric | None:
     return kind(target.bound, strict=target.op in {"<", ">"})
 
 
-def reported_metrics(ruleset: Ruleset) -> tuple[Metric, ...]:
-    """The metrics of a ruleset that are among the specification's four."""
-    return tuple(metric for target in ruleset.targets if (metric := metric_of(target)) is not None)
-
-
 def meets(target: Target, figure: float) -> bool:
     """Whether a figure meets a target of a ruleset, by the specification's rule for the four metrics.
 
@@ -227,25 +220,6 @@ def meets(target: Target, figure: float) -> bool:
     """
     metric = metric_of(target)
     return COMPARE[target.op](figure, target.bound) if metric is None else metric.is_valid(figure)
-
-
-def of_metrics(metrics: Iterable[Metric], stat: str = "p99") -> Ruleset:
-    """Make a ruleset of metrics.
-
-    Args:
-        metrics: One at least, none of them twice.
-        stat: The statistic of latencies that must meet their targets.
-
-    Raises:
-        TargetError: No metric is given, one is given twice, or the statistic does not exist.
-    """
-    targets = [metric.requirement(stat) for metric in metrics]
-    if not targets:
-        raise TargetError("value", "a ruleset of metrics takes one metric or more")
-    names = [target.metric for target in targets]
-    if twice := [name for name in names if names.count(name) > 1]:
-        raise TargetError("value", f"{twice[0]} is there twice; leave one out")
-    return Ruleset("metrics", "", tuple(replace(target, id=unparse(target)) for target in targets))
 
 
 def _check(target: object, label: str, unit: str) -> None:
