@@ -25,7 +25,7 @@ endef
 export LOWEST
 
 .DEFAULT_GOAL := help
-.PHONY: help setup wheel release demo conformance docs page-assets golden test test-lowest test-docker test-hf check format bench replay kill soak chaos hostile conversations search bounds real-server-demo clean fuzz
+.PHONY: help setup wheel release demo conformance docs page-assets golden lint test test-all test-lowest test-docker test-hf check format bench replay kill soak chaos hostile conversations search bounds real-server-demo clean fuzz
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +47,10 @@ $(READY): $(BUILT_FROM)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps bfcl-eval==2026.3.23
 	@touch $(PACKAGE) $@
+
+$(VENV)/.docs: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@touch $@
 
 wheel: | $(BIN)/python ## Build a wheel in dist: for this platform with the compiled I/O loop, or without a C compiler for all platforms
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
@@ -75,10 +79,14 @@ test-hf: setup ## Run the tests that need the extra `hf`, and install it: with i
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[hf]'
 	$(BIN)/python -m pytest tests/workloads/test_hugging_face.py
 
-check: setup ## Lint, type-check and run all tests
+check: lint test-all ## Lint, type-check and run all tests
+
+lint: setup ## Lint and type-check
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+test-all: setup ## Run all tests
 	$(BIN)/python $(TESTS)
 
 page-assets: ## Build the plotting library of HTML pages from the versions in page-assets/package.json (needs npm)
@@ -106,8 +114,7 @@ conformance: setup ## Compare every scorer with recorded verdicts on real output
 replay: setup ## Accuracy sessions on recorded answers, killed and resumed: the published figures (40 s)
 	$(BIN)/python benchmarks/accuracy_replay.py $(CONFORMANCE_DATA)
 
-docs: setup ## Build the documentation site in build/docs; warnings are errors
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+docs: $(VENV)/.docs ## Build the documentation site in build/docs; warnings are errors
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -b html -d build/doctrees docs build/docs
 
 bench: setup ## Run the benchmarks
