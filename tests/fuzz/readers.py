@@ -321,7 +321,15 @@ READERS: Final[Mapping[str, tuple[Callable[[Path, random.Random], None], Callabl
                 "swefficiency",
                 "terminalbench-native",
             ),
-            *("webchorearena", "workarena", "aiperf", "guidellm", "sglang-bench", "vllm-bench"),
+            *(
+                "webchorearena",
+                "workarena",
+                "aiperf",
+                "guidellm",
+                "inference-perf",
+                "sglang-bench",
+                "vllm-bench",
+            ),
         )
     },
     "log_report": (_log, _report),

@@ -43,14 +43,16 @@ class Exported:
         return {self.place: self.target, "rows": self.rows, **self.details}
 
 
-def report_of(settings: ExportSettings) -> Report:
-    """The report that `loadgen report` shows, with `--tokenizer`, `--prices` and `--pass`."""
+def report_of(settings: ExportSettings, percentiles: str = "") -> Report:
+    """The report that `loadgen report` shows with these options, and with more percentiles."""
     from loadgen.sessions.run.report_of_log import make_report
     from loadgen.sessions.settings.price_options import load as load_prices
     from loadgen.sessions.settings.tokenizer_options import load as load_tokenizer
+    from reporter.percentiles import percentiles_named
     from reporter.report_options import ReportOptions
 
     options = ReportOptions(
+        percentiles=percentiles_named(percentiles) if percentiles else None,
         tokenizer=load_tokenizer(settings.tokenizer),
         prices=load_prices(settings.prices),
         scoring_pass=settings.scoring_pass,

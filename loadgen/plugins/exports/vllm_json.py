@@ -63,7 +63,7 @@ def write_result(settings: ExportSettings, file: Path) -> Exported:
 
 def render(log: OpenLog, report: Report, *, texts: bool) -> Iterator[bytes]:
     """The file, piece by piece: one JSON object in one line, valid as JSON lines as well."""
-    result = {**_setup(report), **_results(report, figures(log, "vllm_peaks")), **_statistics(report)}
+    result = {**_setup(report), **_results(report, figures(log, "vllm_peaks")), **statistics_of(report)}
     yield orjson.dumps(result)[:-1]
     queries = {name: _LIST.format(value=value, more="") for name, value in _LISTS.items()}
     if texts:
@@ -122,7 +122,8 @@ def _results(report: Report, peaks: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _statistics(report: Report) -> dict[str, float]:
+def statistics_of(report: Report) -> dict[str, float]:
+    """The statistics of vLLM's metrics, in ms."""
     statistics: dict[str, float] = {}
     for name, column in _STATISTICS.items():
         summary: Summary | None = getattr(report, column)

@@ -61,6 +61,13 @@ class ExportSettings:
         "Write the result file of vllm bench serve --save-detailed, which tools of vLLM and SGLang read.",
         metavar="FILE",
     )
+    benchmark_report: Path | None = FORMATS.option(
+        "Write a Benchmark Report v0.2.1, as of llm-d. JSON if FILE ends in .json, else YAML.",
+        metavar="FILE",
+    )
+    inferencex: Path | None = FORMATS.option(
+        "Write a result row of InferenceX (JSON) with the declarations of --about.", metavar="FILE"
+    )
     openmetrics: Path | None = FORMATS.option(
         "Write the figures as OpenMetrics text for Prometheus.", metavar="FILE|-"
     )
@@ -123,7 +130,7 @@ class ExportSettings:
     audit: Path | None = OF_MLPERF.option("The result of loadgen audit output-caching.", metavar="FOLDER")
     about: Path | None = OF_MLPERF.option(
         "For a sweep: a YAML or JSON file with the submitter's declarations: system, system_desc, "
-        "system_power, point, points.",
+        "system_power, point, points. Also with --benchmark-report: run, scenario; with --inferencex: hw, image, …",
         metavar="FILE",
     )
 

@@ -214,9 +214,56 @@ def aiperf(folder: Path, *, records: bool = True) -> Path:
     return folder
 
 
+def inference_perf(folder: Path, *, records: bool = True) -> Path:
+    """The folder of inference-perf's reports, with times of a monotonic clock."""
+
+    def record(number: int) -> dict[str, Any]:
+        start, failed = 5000 + 0.25 * number, number == COUNT - 1
+        stamps = [start + 0.020 + sum(GAPS[:gap]) for gap in range(len(GAPS) + 1)]
+        answer = {
+            "output_tokens": 5,
+            "server_usage": {"prompt_tokens": 10, "completion_tokens": 4, "total_tokens": 14},
+            "output_token_times": stamps,
+        }
+        info = {
+            "request_metrics": {"text": {"input_tokens": 11}},
+            "response_metrics": None if failed else answer,
+        }
+        error = {"error_type": "HTTPError", "error_msg": "Service Unavailable"}
+        return {
+            "start_time": start,
+            "end_time": stamps[-1],
+            "info": info,
+            "error": error if failed else None,
+        }
+
+    folder.mkdir(parents=True, exist_ok=True)
+    statistics = {**dict.fromkeys(("mean", "median", "min", "max", "p90", "p99"), 0.020), "p99.9": 0.020}
+    latency = {"time_to_first_token": statistics, "time_per_output_token": {**statistics, "mean": 0.005}}
+    rates = {"requests_per_sec": 3.9, "output_tokens_per_sec": 15.6, "total_tokens_per_sec": 54.6}
+    stage = {
+        "benchmark_time_seconds": 10.0,
+        "successes": {
+            "count": COUNT - 1,
+            "latency": latency,
+            "throughput": rates,
+            "output_len": {"mean": 4.0},
+        },
+        "failures": {"count": 1},
+    }
+    write_json(folder / "stage_0_lifecycle_metrics.json", stage)
+    load = "load:\n  type: concurrent\n  stages:\n  - {concurrency_level: 4, num_requests: 40}\n"
+    (folder / "config.yaml").write_text(f"server:\n  model_name: org/demo\n{load}")
+    if records:
+        path = folder / "per_request_lifecycle_metrics.json"
+        path.write_text(json.dumps([record(number) for number in range(COUNT)]), encoding="utf-8")
+    return folder
+
+
 WRITERS: Mapping[str, Callable[[Path], Path]] = {
     "aiperf": aiperf,
     "guidellm": guidellm,
+    "inference-perf": inference_perf,
     "sglang-bench": sglang,
     "vllm-bench": vllm,
 }

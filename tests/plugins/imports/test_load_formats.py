@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from loadgen.plugins.imports.loads.load_results import LoadResults
 
-LOADS = [name for name, entry in entries("imports").items() if "has" in entry.facts]
+LOADS = [name for name, entry in entries("imports").items() if entry.facts.get("has") == "requests"]
+FIGURES = [name for name, entry in entries("imports").items() if entry.facts.get("has") == "figures"]
 
 
 def read(name: str, path: Path) -> LoadResults:
@@ -66,6 +67,7 @@ def test_records_of_requests(name: str, tmp_path: Path) -> None:
 SUMMARIES: dict[str, Callable[[Path], Path]] = {
     "aiperf": lambda folder: written.aiperf(folder, records=False),
     "guidellm": lambda folder: written.guidellm(folder, recorded=5),
+    "inference-perf": lambda folder: written.inference_perf(folder, records=False),
     "vllm-bench": lambda folder: written.vllm(folder, detailed=False),
 }
 
@@ -108,7 +110,7 @@ def test_what_is_wrong_is_named(tmp_path: Path) -> None:
     cut.write_text(whole[: len(whole) // 2], encoding="utf-8")
     (tmp_path / "empty").mkdir()
     other = write_json(tmp_path / "other.json", {"benchmarks": [{"requests": {"successful": [{}]}}]})
-    for name in LOADS:
+    for name in (*LOADS, *FIGURES):
         for path in (tmp_path / "nowhere", tmp_path / "empty", cut, other):
             with pytest.raises(WorkloadError, match=str(tmp_path)):
                 read(name, path)
@@ -127,7 +129,7 @@ def test_values_that_no_log_can_hold(value: Any, tmp_path: Path) -> None:
     for number, (name, places) in enumerate(PLACES.items()):
         for place in places:
             path = written.WRITERS[name](tmp_path / f"{number}-{place}")
-            file = path / "profile_export.jsonl" if name == "aiperf" else path
+            file = path / FILES[name] if name in FILES else path
             lines = file.read_text(encoding="utf-8").splitlines()
             content = json.loads(lines[-1])
             *steps, last = place.split(".")
@@ -146,7 +148,9 @@ def test_values_that_no_log_can_hold(value: Any, tmp_path: Path) -> None:
             assert str(path) in message
 
 
+FILES = {"aiperf": "profile_export.jsonl", "inference-perf": "per_request_lifecycle_metrics.json"}
 PLACES = {
+    "inference-perf": ("0.start_time", "1.info.response_metrics.output_token_times.2", "1.error"),
     "vllm-bench": ("start_times.3", "output_lens.0", "itls.2", "model_id", "duration", "date"),
     "guidellm": ("benchmarks.0.start_time", "benchmarks.0.requests.successful.0.info.timings.request_end"),
     "aiperf": ("metadata.request_start_ns", "metadata.request_end_ns", "error"),
