@@ -77,7 +77,7 @@ def test_no_folder_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_no_folder_is_left_by_an_interrupt_while_it_is_made(
     make: Callable[[], AbstractContextManager[Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The exception is kept, so that no destructor tidies up instead."""
+    """The exception lives on, so that no destructor tidies up instead."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     made = tempfile.mkdtemp
 
@@ -87,10 +87,10 @@ def test_no_folder_is_left_by_an_interrupt_while_it_is_made(
         return folder
 
     monkeypatch.setattr("tempfile.mkdtemp", interrupted)
-    with pytest.raises(KeyboardInterrupt) as kept, make():
+    with pytest.raises(KeyboardInterrupt) as raised, make():
         pass
     assert list(tmp_path.iterdir()) == []
-    assert kept.tb is not None
+    assert raised.tb is not None
 
 
 def test_other_threads_do_as_ever() -> None:

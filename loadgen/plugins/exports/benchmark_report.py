@@ -184,7 +184,7 @@ def _ntpot(log: OpenLog) -> dict[str, Any] | None:
     row = log.execute(_NTPOT).fetchone()
     if row is None:
         return None
-    mean, stddev, least, most, quantiles = row
+    mean, stddev, minimum, maximum, quantiles = row
     spread = {"mean": mean, "stddev": stddev, "min": least, "max": most}
     return {"units": "s/token", **spread, **dict(zip(_PERCENTILES, quantiles, strict=True))}
 
@@ -197,8 +197,8 @@ def _without_none(value: Any) -> Any:
     return {
         name: member
         for name, member in members.items()
-        if member is not None and (member != {} or name in _KEPT)
+        if member is not None and (member != {} or name in _MAY_BE_EMPTY)
     }
 
 
-_KEPT: Final = frozenset({"metadata", "native", "args"})
+_MAY_BE_EMPTY: Final = frozenset({"metadata", "native", "args"})

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 _MOST_BYTES: Final = 1024 * 1024
 
 
-def declarations(path: Path | None, known: Collection[str]) -> dict[str, Any]:
-    """Read a YAML or JSON file with members of known names; empty without a file.
+def declarations(path: Path | None, members: Collection[str]) -> dict[str, Any]:
+    """Read a YAML or JSON file with members of members names; empty without a file.
 
     Raises:
         UsageError: The file cannot be read, or has another member.
@@ -30,11 +30,11 @@ def declarations(path: Path | None, known: Collection[str]) -> dict[str, Any]:
     except (OSError, MalformedError) as error:
         raise UsageError(f"--about {path}: cannot be read as YAML or JSON ({error})") from error
     if not isinstance(content, dict):
-        raise UsageError(f"--about {path}: must have members: {', '.join(known)}")
+        raise UsageError(f"--about {path}: must have members: {', '.join(members)}")
     for name in content:
-        if name not in known:
+        if name not in members:
             raise UsageError(
-                f"--about {path}: {name!r} is not a member{did_you_mean(str(name), known)}; "
-                f"choose from {', '.join(known)}"
+                f"--about {path}: {name!r} is not a member{did_you_mean(str(name), members)}; "
+                f"choose from {', '.join(members)}"
             )
     return content

@@ -45,7 +45,7 @@ _SEVERAL_NODES: Final[Mapping[str, Any]] = {
     **dict.fromkeys(_GPUS),
 }
 _OPTIONAL: Final = ("model", "router", "kv_p2p_transfer", "prefill_hw", "decode_hw")
-_KNOWN: Final = (*_NAMED, *_DEFAULTS, *_ONE_NODE, *_SEVERAL_NODES, *_OPTIONAL)
+_MEMBERS: Final = (*_NAMED, *_DEFAULTS, *_ONE_NODE, *_SEVERAL_NODES, *_OPTIONAL)
 
 MAX_FAILURE_RATE: Final = 0.05
 """The failed share of requests with which a result is dropped."""
@@ -54,7 +54,7 @@ MAX_FAILURE_RATE: Final = 0.05
 def write_row(settings: ExportSettings, file: Path) -> Exported:
     """Write the file."""
     require_writable("--inferencex", file, force=settings.force)
-    declared = declarations(settings.about, _KNOWN)
+    declared = declarations(settings.about, _MEMBERS)
     report = report_of(settings)
     row = render(report, declared)
     with writing(file) as unfinished:

@@ -130,7 +130,7 @@ class ExportSettings:
     audit: Path | None = OF_MLPERF.option("The result of loadgen audit output-caching.", metavar="FOLDER")
     about: Path | None = OF_MLPERF.option(
         "For a sweep: a YAML or JSON file with the submitter's declarations: system, system_desc, "
-        "system_power, point, points. With --benchmark-report: run, scenario; with --inferencex: hw, image, ….",
+        "system_power, point, points. With --benchmark-report: run, scenario. With --inferencex: hw, image …",
         metavar="FILE",
     )
 

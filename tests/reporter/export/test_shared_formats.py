@@ -19,8 +19,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 DECLARED = {
-    **{"hw": "h200", "image": "engine:1", "infmax_model_prefix": "demo", "framework": "vllm"},
-    **{"precision": "fp8", "isl": 8192, "osl": 1024, "tp": 2},
+    "hw": "h200",
+    "image": "engine:1",
+    "infmax_model_prefix": "demo",
+    "framework": "vllm",
+    "precision": "fp8",
+    "isl": 8192,
+    "osl": 1024,
+    "tp": 2,
 }
 
 
