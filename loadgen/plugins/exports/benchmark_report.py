@@ -185,7 +185,7 @@ def _ntpot(log: OpenLog) -> dict[str, Any] | None:
     if row is None:
         return None
     mean, stddev, minimum, maximum, quantiles = row
-    spread = {"mean": mean, "stddev": stddev, "min": least, "max": most}
+    spread = {"mean": mean, "stddev": stddev, "min": minimum, "max": maximum}
     return {"units": "s/token", **spread, **dict(zip(_PERCENTILES, quantiles, strict=True))}
 
 

@@ -16,7 +16,7 @@ _MOST_BYTES: Final = 1024 * 1024
 
 
 def declarations(path: Path | None, members: Collection[str]) -> dict[str, Any]:
-    """Read a YAML or JSON file with members of members names; empty without a file.
+    """Read a YAML or JSON file of named members; empty without a file.
 
     Raises:
         UsageError: The file cannot be read, or has another member.
