@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from loadgen.plugins.agentic.readers.documents import documents
 from loadgen.plugins.agentic.readers.trace_format import ReadingOptions
+from loadgen.plugins.agentic.stored_corpora import read_once
 from workloads.errors import TraceError
 from workloads.registry import entries, load
 from workloads.traces.form import TraceForm
@@ -64,7 +65,8 @@ def read_sessions(
             f"{path}: not an input of recorded sessions; known formats are {', '.join(entries('traces'))}: "
             "name one with --trace-format"
         )
-    corpus: SessionCorpus = load(entries("traces")[name]).read(path, ReadingOptions(name, form, history))
+    options, reader = ReadingOptions(name, form, history), load(entries("traces")[name])
+    corpus = read_once(path, options, lambda: reader.read(path, options))
     if not len(corpus):
         reasons = "; ".join(corpus.facts.left_out.rows)
         raise TraceError(f"{path}: the input has no session that can be replayed ({reasons or 'empty'})")
