@@ -99,6 +99,10 @@ class SessionOptions(ScoringOptions, total=False):
     """Format of --trace, time unit (s, ms, us, ns), tokens per block: mooncake,unit=s. Default: detected
     from the first lines.
     """
+    trace_model: str | Sequence[str] | None
+    """Sessions: the model to ask for the first model of each recorded session, the next one for the
+    second, then again from the start; repeatable. Default: --model for all.
+    """
     think: str | None
     """Think time of a user between a response and the next request: 2s, exponential:2s."""
     warmup: str | None

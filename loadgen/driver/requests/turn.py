@@ -7,6 +7,7 @@ import sys
 import time
 from collections import deque
 from contextlib import suppress
+from dataclasses import replace
 from itertools import count
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final
@@ -91,9 +92,10 @@ class RequestRunner:
         self._open: dict[str, int] = {}
         self._decoding: set[Exchange] = set()
 
-    def prepare(self, sample: Sample) -> bytes:
-        """Encode a request's body ahead of time."""
-        return orjson.dumps(self._codec.request(sample, self._generation))
+    def prepare(self, sample: Sample, model: str | None = None) -> bytes:
+        """Encode a request's body ahead of time; for another model than the session's, where given."""
+        generation = self._generation if model is None else replace(self._generation, model=model)
+        return orjson.dumps(self._codec.request(sample, generation))
 
     def give_up_for(self, reason: str) -> None:
         """Say why requests are given up from now on."""

@@ -1,4 +1,4 @@
-"""Large inputs that were read before: a corpus is stored after the first pass, and later runs begin at once."""
+"""Large inputs that were read before: a corpus is stored after the first pass, and read from then on."""
 
 from __future__ import annotations
 

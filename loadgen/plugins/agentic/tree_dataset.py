@@ -107,4 +107,5 @@ def _by_arrival(corpus: SessionCorpus) -> tuple[list[int], list[int] | None]:
 
 def tree_kind(settings: PerfSettings) -> TreeKind:
     """How the sessions of a run are played."""
-    return TreeKind(settings.load.trace_speed or 1.0, settings.prompts.salt)
+    load = settings.load
+    return TreeKind(load.trace_speed or 1.0, settings.prompts.salt, tuple(load.trace_model))

@@ -24,14 +24,17 @@ class TreeKind:
     Attributes:
         speed: How many times as fast as recorded the delays pass.
         salt: Whether each session begins every prompt with a unique text.
+        models: The models that are asked for those of the record; empty asks the model of the run.
     """
 
     speed: float = 1.0
     salt: bool = False
+    models: tuple[str, ...] = ()
 
     def settings(self) -> dict[str, Any]:
         """Members for the settings in the log."""
-        return {"session_trees": {"speed": self.speed}}
+        models = {"models": list(self.models)} if self.models else {}
+        return {"session_trees": {"speed": self.speed, **models}}
 
     def in_folder(self, run: Path) -> TreeKind:  # noqa: ARG002 (trees write no file)
         """The kind for a run in a folder."""
@@ -68,7 +71,7 @@ class TreeHost:
         if not isinstance(sample, TreeSample):
             return None
         salt = new_salt() if self._kind.salt else ""
-        return TreeSession(number, sample, self._kind.speed, salt, self._worker, self.bench)
+        return TreeSession(number, sample, self._kind, salt, self._worker, self.bench)
 
     async def close(self) -> None:
         """End the making of sessions that never began."""

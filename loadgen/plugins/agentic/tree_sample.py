@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Protocol, overload
 
@@ -96,16 +96,32 @@ class TreeSamples(Sequence[TreeSample]):
         return sum(len(self.corpus.tree(self.numbers[place]).turns) for place in some) / len(some)
 
 
+def models_of(tree: SessionTree, asked: Sequence[str]) -> Mapping[int, str]:
+    """The model to ask in each turn: the recorded ones by first appearance, mapped to those given, modulo.
+
+    Args:
+        tree: The session.
+        asked: The models to ask; without one, no turn names a model.
+    """
+    if not asked:
+        return {}
+    recorded: dict[str, int] = {}
+    places = [recorded.setdefault(turn.model, len(recorded)) for turn in tree.turns]
+    return {number: asked[place % len(asked)] for number, place in enumerate(places)}
+
+
 class PlayedPrompts:
     """The prompts of one play of a tree: what each turn sends, with the answers so far.
 
     Args:
         sample: The tree as a sample.
         tree: The tree.
+        models: The model of each turn, by which figures are grouped; of the others the model of the run.
     """
 
-    def __init__(self, sample: TreeSample, tree: SessionTree) -> None:
+    def __init__(self, sample: TreeSample, tree: SessionTree, models: Mapping[int, str]) -> None:
         self._sample = sample
+        self._models = models
         self._tree = tree
         self._messages = sample.prompts.begin(tree)
         self._is_whole = tree.history in {History.CUMULATIVE, History.MESSAGES}
@@ -135,7 +151,7 @@ class PlayedPrompts:
             chat=messages,
             tools=turn.tools,
             max_tokens=turn.output_tokens,
-            tags=tree.tags,
+            tags={**tree.tags, "model": self._models[number]} if number in self._models else tree.tags,
             turn=number,
             # The messages of whole prompts are in the input of the run, or made from its block ids and seed.
             logged=len(messages) if self._is_whole else len(before),

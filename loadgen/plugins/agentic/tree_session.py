@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from loadgen.driver.requests.cache_buster import salted
 from loadgen.driver.requests.turn_outcome import AnswerUse, TurnOutcome
 from loadgen.plugins.agentic.prefix_hits import counting_hits
-from loadgen.plugins.agentic.tree_sample import PlayedPrompts
+from loadgen.plugins.agentic.tree_sample import PlayedPrompts, models_of
 from loadgen.plugins.agentic.workbench import WHEN_IDLE
 from recorder.event import Event, EventType
 from reporter.findings.failed_requests import is_context_overflow
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from loadgen.driver.requests.session_turns import SessionTurns
     from loadgen.driver.session_kind import HostingWorker
+    from loadgen.plugins.agentic.tree_kind import TreeKind
     from loadgen.plugins.agentic.tree_sample import TreeSample
     from loadgen.plugins.agentic.workbench import BenchJob, Steps, Workbench
     from workloads.sample import Sample
@@ -51,7 +52,7 @@ class TreeSession:
     Args:
         number: The number of the session in the run.
         sample: The tree.
-        speed: How many times as fast as recorded the delays pass.
+        kind: How the tree is played.
         salt: A text at the start of every prompt; empty for none.
         worker: Encodes requests, and logs events.
         bench: Makes the tree and the requests.
@@ -63,14 +64,15 @@ class TreeSession:
         self,
         number: int,
         sample: TreeSample,
-        speed: float,
+        kind: TreeKind,
         salt: str,
         worker: HostingWorker,
         bench: Workbench,
     ) -> None:
         self.number = number
         self._sample = sample
-        self._speed = speed
+        self._kind = kind
+        self._speed = kind.speed
         self._salt = salt
         self._emit, self._prepare = worker.emit, worker.prepare
         self._bench = bench
@@ -87,7 +89,8 @@ class TreeSession:
         sample = self._sample
         self._tree = tree = yield from sample.corpus.making(sample.number)
         self.last_turn = len(tree.turns) - 1
-        self._prompts = PlayedPrompts(sample, tree)
+        self._models = models_of(tree, self._kind.models)
+        self._prompts = PlayedPrompts(sample, tree, self._models)
         self._use = AnswerUse.FOLLOWED if self._prompts.needs_answers else AnswerUse.MEASURED
         self._left = set(range(len(tree.turns)))
         self._waits_for = [len(turn.after) for turn in tree.turns]
@@ -129,7 +132,7 @@ class TreeSession:
         """Make the request of a turn."""
         sent = yield from self._prompts.making(number)
         yield
-        return sent, self._prepare(salted(sent, self._salt) if self._salt else sent)
+        return sent, self._prepare(salted(sent, self._salt) if self._salt else sent, self._models.get(number))
 
     def _begin_request(self, number: int, due_ns: int) -> BenchJob[Request]:
         if number not in self._requests:

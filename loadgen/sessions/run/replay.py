@@ -38,6 +38,10 @@ def replayed(load: LoadSettings, prompts: PromptSettings, source: Path) -> Datas
     else:
         sessions: Dataset | None = service("recorded_sessions")(load, prompts, source)
         dataset = _of_trace(load, prompts, source) if sessions is None else sessions
+    if load.trace_model and not dataset.session_kind:
+        raise UsageError(
+            f"--trace-model: {source} has no sessions; give --model, and leave --trace-model out"
+        )
     if load.has_recorded_times:
         if dataset.offsets_ns is None:
             raise UsageError(

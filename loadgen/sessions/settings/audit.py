@@ -25,6 +25,7 @@ REPLACED: Final = frozenset(
             "trace",
             "trace_speed",
             "trace_format",
+            "trace_model",
             "think",
             "schedule_seed",
         ),

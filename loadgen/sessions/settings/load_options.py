@@ -59,6 +59,12 @@ class LoadSettings:
         "detected from the first lines.",
         metavar="FORMAT[,unit=UNIT][,block=TOKENS]",
     )
+    trace_model: list[str] = LOAD.option(
+        "Sessions: the model to ask for the first model of each recorded session, the next one for the "
+        "second, then again from the start; repeatable. Default: --model for all.",
+        [],
+        metavar="NAME",
+    )
     think: str | None = LOAD.option(
         "Think time of a user between a response and the next request: 2s, exponential:2s.",
         metavar="DISTRIBUTION",
@@ -97,6 +103,8 @@ class LoadSettings:
             raise UsageError("--trace-speed is the speed of --trace: give --trace")
         if self.trace_format is not None and self.trace is None:
             raise UsageError("--trace-format is the format of --trace: give --trace")
+        if self.trace_model and self.trace is None:
+            raise UsageError("--trace-model is for the models of --trace: give --trace")
         is_open = self.has_recorded_times or not (self.rate is self.stages is None)
         if self.max_concurrency is not None and not (is_open or self.offline):
             raise UsageError(

@@ -255,6 +255,14 @@ def test_the_history_is_as_declared(history: History, expected: list[list[str]])
     assert contexts(history) == expected
 
 
+def test_models_by_first_appearance() -> None:
+    """The models of a session are mapped to those that are asked, modulo; tags name them."""
+    named = tree(*(AgentTurn(0, (place - 1,) if place else (), model=m) for place, m in enumerate("babca")))
+    asked = TreePlay(Closed(1), [named], kind=TreeKind(models=("first", "second")))
+    assert [model for *_, model in asked.runner.models] == ["first", "second", "first", "first", "second"]
+    assert {model for *_, model in TreePlay(Closed(1), [named]).runner.models} == {None}
+
+
 def test_a_salt_is_the_same_in_all_prompts_of_a_session() -> None:
     """Prefixes are shared within a session and with no other one."""
     play = TreePlay(Closed(1), [JOINED, JOINED], kind=TreeKind(salt=True))

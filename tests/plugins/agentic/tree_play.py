@@ -61,9 +61,11 @@ class TreeRunner:
         self.service_ns = service_ns
         self.fails = fails
         self.taken: list[PlayedTurn] = []
+        self.models: list[tuple[int, int, str | None]] = []
 
-    def prepare(self, sample: Sample) -> bytes:
+    def prepare(self, sample: Sample, model: str | None = None) -> bytes:
         """The messages."""
+        self.models.append((sample.index, sample.turn, model))
         return orjson.dumps(sample.messages())
 
     async def run(
