@@ -100,9 +100,7 @@ class SessionOptions(ScoringOptions, total=False):
     from the first lines.
     """
     trace_model: str | Sequence[str] | None
-    """Sessions: the model to ask for the first model of each recorded session, the next one for the
-    second, then again from the start; repeatable. Default: --model for all.
-    """
+    """Sessions: a model to ask for a recorded one, in order; repeatable. Default: --model."""
     think: str | None
     """Think time of a user between a response and the next request: 2s, exponential:2s."""
     warmup: str | None

@@ -189,13 +189,11 @@ class SessionTurns:
         turns: Those of all sessions.
         phase: The phase that the session was due in.
         endpoint: Which endpoint is asked, from 0: the same for all turns.
-        scheduled_ns: When the session was due.
-        free_ns: When there was a place for it; None where it waited for none.
+        scheduled_ns: When the session was due; also an attribute.
+        free_ns: When there was a place for it; None where it waited for none; also an attribute.
 
     Attributes:
         issued: How many turns were issued.
-        scheduled_ns: When the session was due.
-        free_ns: When there was a place for it; None where it waited for none.
     """
 
     __slots__ = ("_endpoint", "_is_open", "_phase", "_turns", "free_ns", "issued", "scheduled_ns")

@@ -48,8 +48,6 @@ _COMPLETE: Final = EventType.COMPLETE
 _SECOND: Final = 1e9
 _NOTHING: Final[Mapping[str, Any]] = {}
 _INTERRUPTED: Final = "interrupted while the session was stopping"
-
-
 _MEASURED: Final = AnswerUse.MEASURED
 _READ: Final = AnswerUse.READ
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 LARGE: Final = 32 * 2**20
 """Bytes of an input from which on the corpus is stored: smaller inputs are read within a second."""
 
-KEPT: Final = 8
-"""How many corpora are kept, the latest."""
+MOST_STORED: Final = 8
+"""How many corpora stay stored, the latest."""
 
 
 def read_once(path: Path, options: ReadingOptions, read: Callable[[], SessionCorpus]) -> SessionCorpus:
@@ -52,7 +52,7 @@ def read_once(path: Path, options: ReadingOptions, read: Callable[[], SessionCor
     with suppress(OSError):
         stored.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         write_whole(stored, pickle.dumps(corpus, pickle.HIGHEST_PROTOCOL))
-        for old in sorted(stored.parent.iterdir(), key=lambda file: -file.stat().st_mtime_ns)[KEPT:]:
+        for old in sorted(stored.parent.iterdir(), key=lambda file: -file.stat().st_mtime_ns)[MOST_STORED:]:
             old.unlink()
     return corpus
 
@@ -63,5 +63,10 @@ def _folder() -> Path:
 
 def _key(path: Path, options: ReadingOptions) -> str:
     files = [*Path(__file__).parent.rglob("*.py"), *files_of(path)]
-    states = [(str(file), (found := file.stat()).st_size, found.st_mtime_ns) for file in files]
+    states = [(str(file), *_state(file)) for file in files]
     return sha256(repr((states, str(path), str(Path.cwd()), options)).encode()).hexdigest()
+
+
+def _state(file: Path) -> tuple[int, int]:
+    state = file.stat()
+    return state.st_size, state.st_mtime_ns

@@ -71,7 +71,9 @@ class TreeHost:
         if not isinstance(sample, TreeSample):
             return None
         salt = new_salt() if self._kind.salt else ""
-        return TreeSession(number, sample, self._kind, salt, self._worker, self.bench)
+        return TreeSession(
+            number, sample, self._kind.speed, salt, self._worker, self.bench, self._kind.models
+        )
 
     async def close(self) -> None:
         """End the making of sessions that never began."""

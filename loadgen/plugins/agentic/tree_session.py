@@ -23,11 +23,10 @@ from recorder.event import Event, EventType
 from reporter.findings.failed_requests import is_context_overflow
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Iterable
+    from collections.abc import Coroutine, Iterable, Sequence
 
     from loadgen.driver.requests.session_turns import SessionTurns
     from loadgen.driver.session_kind import HostingWorker
-    from loadgen.plugins.agentic.tree_kind import TreeKind
     from loadgen.plugins.agentic.tree_sample import TreeSample
     from loadgen.plugins.agentic.workbench import BenchJob, Steps, Workbench
     from workloads.sample import Sample
@@ -52,10 +51,11 @@ class TreeSession:
     Args:
         number: The number of the session in the run.
         sample: The tree.
-        kind: How the tree is played.
+        speed: How many times as fast as recorded the delays pass.
         salt: A text at the start of every prompt; empty for none.
         worker: Encodes requests, and logs events.
         bench: Makes the tree and the requests.
+        models: See `models_of`.
     """
 
     last_turn = 0
@@ -64,15 +64,16 @@ class TreeSession:
         self,
         number: int,
         sample: TreeSample,
-        kind: TreeKind,
+        speed: float,
         salt: str,
         worker: HostingWorker,
         bench: Workbench,
+        models: Sequence[str] = (),
     ) -> None:
         self.number = number
         self._sample = sample
-        self._kind = kind
-        self._speed = kind.speed
+        self._speed = speed
+        self._asked = models
         self._salt = salt
         self._emit, self._prepare = worker.emit, worker.prepare
         self._bench = bench
@@ -89,7 +90,7 @@ class TreeSession:
         sample = self._sample
         self._tree = tree = yield from sample.corpus.making(sample.number)
         self.last_turn = len(tree.turns) - 1
-        self._models = models_of(tree, self._kind.models)
+        self._models = models_of(tree, self._asked)
         self._prompts = PlayedPrompts(sample, tree, self._models)
         self._use = AnswerUse.FOLLOWED if self._prompts.needs_answers else AnswerUse.MEASURED
         self._left = set(range(len(tree.turns)))

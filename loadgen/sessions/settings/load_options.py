@@ -60,10 +60,7 @@ class LoadSettings:
         metavar="FORMAT[,unit=UNIT][,block=TOKENS]",
     )
     trace_model: list[str] = LOAD.option(
-        "Sessions: the model to ask for the first model of each recorded session, the next one for the "
-        "second, then again from the start; repeatable. Default: --model for all.",
-        [],
-        metavar="NAME",
+        "Sessions: a model to ask for a recorded one, in order; repeatable. Default: --model.", []
     )
     think: str | None = LOAD.option(
         "Think time of a user between a response and the next request: 2s, exponential:2s.",
@@ -101,10 +98,8 @@ class LoadSettings:
             raise UsageError(f"{arrival} and --burstiness go together: each needs the other")
         if self.trace_speed is not None and self.trace is None:
             raise UsageError("--trace-speed is the speed of --trace: give --trace")
-        if self.trace_format is not None and self.trace is None:
-            raise UsageError("--trace-format is the format of --trace: give --trace")
-        if self.trace_model and self.trace is None:
-            raise UsageError("--trace-model is for the models of --trace: give --trace")
+        if (self.trace_format is not None or self.trace_model) and self.trace is None:
+            raise UsageError("--trace-format and --trace-model are for --trace: give --trace")
         is_open = self.has_recorded_times or not (self.rate is self.stages is None)
         if self.max_concurrency is not None and not (is_open or self.offline):
             raise UsageError(

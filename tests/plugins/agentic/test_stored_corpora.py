@@ -25,7 +25,7 @@ def test_an_input_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     """A stored corpus has the same sessions; a change, or a damaged corpus, is read again."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(stored_corpora, "LARGE", 0)
-    monkeypatch.setattr(stored_corpora, "KEPT", 2)
+    monkeypatch.setattr(stored_corpora, "MOST_STORED", 2)
     passes = []
 
     class Counted(weka._Reading):
@@ -50,7 +50,7 @@ def test_an_input_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_without_a_home_nothing_is_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder that cannot be made is no failure."""
+    """A folder that cannot be made does not end the run."""
     monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")
     monkeypatch.setattr(stored_corpora, "LARGE", 0)
     assert len(read_sessions(written(tmp_path / "one.jsonl", with_two_agents(0)))) == 1
