@@ -52,6 +52,10 @@ $(VENV)/.docs: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	@touch $@
 
+$(VENV)/.fuzz: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[fuzz]' || true
+	@touch $@
+
 wheel: | $(BIN)/python ## Build a wheel in dist: for this platform with the compiled I/O loop, or without a C compiler for all platforms
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
 
@@ -101,8 +105,7 @@ format: setup ## Format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-fuzz: setup ## Fuzz every decoder and every reader of files for FUZZ_SECONDS (60) each, and slow properties with FUZZ_EXAMPLES (20) times the examples; installs atheris where there is a wheel of it
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[fuzz]' || true
+fuzz: $(VENV)/.fuzz ## Fuzz every decoder and every reader of files for FUZZ_SECONDS (60) each, and slow properties with FUZZ_EXAMPLES (20) times the examples; by atheris where there is a wheel of it
 	HTTP1_ROUNDS=1000000 $(BIN)/python -m pytest tests/fuzz/test_http1_sanitized.py
 	nice $(BIN)/python tests/fuzz/run.py --seconds $(FUZZ_SECONDS) $(if $(FUZZ_SEED),--seed $(FUZZ_SEED))
 	nice $(BIN)/python tests/fuzz/files.py --seconds $(FUZZ_SECONDS) $(if $(FUZZ_SEED),--seed $(FUZZ_SEED))
