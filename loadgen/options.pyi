@@ -170,6 +170,36 @@ class SessionOptions(ScoringOptions, total=False):
     """
     ignore_eos: bool | None
     """Continue every answer to the maximum of output tokens: ignore_eos and min_tokens in the body."""
+    images: str | None
+    """Images in each user turn: a number or a distribution, such as uniform:0..4."""
+    image_size: str | None
+    """Size of the images: 360p, 720p, 1080p, 4k, WIDTHxHEIGHT of numbers or distributions, or several with
+    weights: 720p=3,4k=1.
+    """
+    image_format: Literal["jpeg", "png"] | None
+    """Format of the images."""
+    audio: str | None
+    """Audio clips in each user turn."""
+    audio_seconds: str | None
+    """Length of audio clips in seconds."""
+    audio_format: Literal["wav", "mp3"] | None
+    """Format of audio clips, mono at 16 kHz."""
+    videos: str | None
+    """Videos in each user turn."""
+    video_seconds: str | None
+    """Length of videos in seconds."""
+    video_size: str | None
+    """Size of videos: see --image-size."""
+    media_folder: str | Path | None
+    """Folder of image, audio and video files to send in place of made-up ones, in random order."""
+    media_column: str | Sequence[str] | None
+    """Column of --prompts with the media of a row: a file, a URL or a list of them; repeatable."""
+    media_reuse: float | str | None
+    """Share of images, clips and videos that repeat an earlier one."""
+    media_seed: int | None
+    """Seed of made-up media. Default: --text-seed, or drawn."""
+    media_memory: int | str | None
+    """Bytes of encoded media to make ahead; once as many are made, they repeat."""
     data: str | Path | None
     """Folder of the benchmarks' data. Default: fetched from the hub."""
     cache_dir: str | None

@@ -255,6 +255,11 @@ class Response(Arrivals, total=False):
     first_chunk: Annotated[Mapping[str, int], JSON] | None  #: characters by kind of text
     silent_chunks: Integer | None  #: chunks with an empty content
     silent_tokens: Truth | None  #: whether [these count as tokens](metrics.md#tokens-without-text)
+    request_bytes: Integer | None  #: bytes of the request, [from 64 KiB on](media.md#ttft-without-the-upload)
+    upload_begun_ns: Moment | None  #: when the first part of such a request was handed to the kernel
+    uploaded_ns: Moment | None  #: when the server had acknowledged its last byte
+    uploaded_low_ns: Moment | None  #: when its last byte left the client
+    uploaded_high_ns: Moment | None  #: when the acknowledgment came, which servers may delay
     reads: Integer | None  #: reads from the socket
     coalesced: Integer | None  #: reads with more than one chunk
     bytes: Integer | None  #: bytes of the response
@@ -273,6 +278,7 @@ class Response(Arrivals, total=False):
     reasoning_tokens: Integer | None  #: tokens of the reasoning
     cached_tokens: Integer | None  #: tokens of the prompt that were in a cache
     total_tokens: Integer | None  #: all tokens
+    media_tokens: Integer | None  #: tokens of images, audio and video in the prompt
     reasoning_added: Truth | None  #: `output_tokens` has reasoning that the server counts apart
     server: (
         Annotated[Mapping[str, Any], JSON] | None

@@ -328,6 +328,10 @@ class Report:
     own_ms: Summary | None
     input_tokens: Summary | None = field(default=None, kw_only=True)
     output_tokens: Summary | None = field(default=None, kw_only=True)
+    ttft_after_upload_ms: Summary | None = field(default=None, kw_only=True)
+    upload_ms: Summary | None = field(default=None, kw_only=True)
+    request_bytes: Summary | None = field(default=None, kw_only=True)
+    media_tokens: Summary | None = field(default=None, kw_only=True)
     # end of metrics
     bounds: dict[str, MetricBounds] = field(default_factory=dict, kw_only=True)
     own_ttft_share: float | None = field(default=None, kw_only=True)

@@ -64,6 +64,7 @@ TIME: Final = Scale(
 REQUESTS_A_SECOND: Final = Scale({"req/s": Decimal(1)}, "req/s")
 TOKENS_A_SECOND: Final = Scale({"tok/s": Decimal(1)}, "tok/s")
 SHARE: Final = Scale({"": Decimal(1), "%": Decimal("0.01")}, "", greatest=1.0)
+BYTES: Final = Scale({"B": Decimal(1), "kB": Decimal(1000), "MB": Decimal(1_000_000)}, "B")
 NUMBER: Final = Scale({"": Decimal(1)}, "")
 SCORE: Final = Scale({"": Decimal(1)}, "", least=-math.inf)
 CHANGE: Final = Scale({"": Decimal(1), "%": Decimal("0.01")}, "", least=-1.0)
@@ -105,6 +106,7 @@ _DISTRIBUTION: Final = ("mean", "min", "max")
 
 LATENCY: Final = Quantity("latency", _DISTRIBUTION, TIME, _BELOW, percentiles=True)
 LENGTH: Final = Quantity("length", _DISTRIBUTION, NUMBER, (*_BELOW, *_ABOVE), percentiles=True)
+SIZE: Final = Quantity("length", _DISTRIBUTION, BYTES, (*_BELOW, *_ABOVE), percentiles=True)
 SPEED: Final = Quantity("speed", _DISTRIBUTION, TOKENS_A_SECOND, _ABOVE, percentiles=True)
 INTERACTIVITY: Final = Quantity("interactivity", _DISTRIBUTION, TOKENS_A_SECOND, _ABOVE, percentiles=True)
 REQUEST_RATE: Final = Quantity("throughput", ("value",), REQUESTS_A_SECOND, _ABOVE)
@@ -245,7 +247,7 @@ class MetricDefinition:
     def unit(self) -> str:
         """The unit of the figures; empty for shares and counts."""
         units = {"latency": "ms", "length": "tokens", "speed": "tok/s"}
-        return units.get(self.quantity.kind, self.quantity.scale.default or "")
+        return self.quantity.scale.default or units.get(self.quantity.kind, "")
 
     @property
     def column(self) -> str:

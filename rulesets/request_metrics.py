@@ -9,6 +9,7 @@ from functools import partial
 from typing import Final
 
 from rulesets.quantity import LATENCY, LENGTH, SPEED, ConsoleRow, MetricDefinition
+from rulesets.upload_metrics import UPLOAD_METRICS
 
 _FROM_SCHEDULE: Final = "from the scheduled time, so with queueing"
 TOKEN_COUNTS: Final = ("token_source", "tokenizer", "token_categories")
@@ -195,8 +196,8 @@ REQUEST_METRICS: Final[tuple[MetricDefinition, ...]] = (
     ),
     _latency(
         name="send_lag",
-        meaning="send delay: from issuing a request to its last byte sent",
-        definition="sent - issued - connection set-up (DNS, TCP, TLS)",
+        meaning="send delay: from issuing a request to its last byte sent, of a large request to its first",
+        definition="sent or upload begun - issued - connection set-up (DNS, TCP, TLS)",
         use="the client's time to send a request; none for a resent one",
         label="Send delay",
         console=ConsoleRow(group="client"),
@@ -285,5 +286,6 @@ REQUEST_METRICS: Final[tuple[MetricDefinition, ...]] = (
         in_samples=True,
         compared=("mean",),
     ),
+    *UPLOAD_METRICS,
 )
 """Each has a column of the view `samples` (reporter/sql/samples.sql), or a value per gap between chunks."""

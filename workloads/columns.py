@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+from base64 import b64encode
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
+
+import orjson
 
 from workloads.errors import ColumnError, did_you_mean
 from workloads.sources import kind
@@ -50,6 +53,7 @@ class Columns:
     #: Holds how often a question is asked relative to the others; None: no column does.
     weight: str | None = None
     tags: tuple[str, ...] = ()
+    media: tuple[str, ...] = ()  #: hold images, audio or video: file names, URLs, or lists of them
 
 
 def usual_column(row: FileRow, *, chats_first: bool) -> str | None:
@@ -112,6 +116,22 @@ def read_tags(row: FileRow, columns: Sequence[str]) -> Mapping[str, str]:
         if value is not None:
             tags[column] = _NAMES[value] if isinstance(value, bool) else str(value)
     return tags
+
+
+def read_media(row: FileRow, columns: Sequence[str]) -> Mapping[str, str]:
+    """The cells of media by column: texts as they are, others as JSON with bytes in base64."""
+    cells = {column: cell(row, column)[0] for column in columns}
+    return {
+        column: value if isinstance(value, str) else orjson.dumps(value, default=_base64).decode()
+        for column, value in cells.items()
+        if value is not None
+    }
+
+
+def _base64(value: object) -> str:
+    if isinstance(value, bytes):
+        return b64encode(value).decode()
+    raise TypeError
 
 
 def most_tokens(row: FileRow, column: str | None) -> int | None:

@@ -77,6 +77,11 @@ def length_shape(spec: str) -> LengthDistribution:
     return _parse(spec, _LENGTH_SHAPES, _count, _POSSIBLE_LENGTHS)
 
 
+def amount(spec: str, *, whole: bool) -> LengthDistribution:
+    """Read a distribution of numbers from 0 on, `whole` or not, without bounds; raise as `duration`."""
+    return _parse(spec, _LENGTH_SHAPES if whole else _SHAPES, _plain, _POSSIBLE_LENGTHS)
+
+
 def _parse(spec: str, shapes: Mapping[str, _Reader], read: _Read, possible: str) -> LengthDistribution:
     name, colon, parameters = spec.strip().partition(":")
     if not colon:

@@ -12,6 +12,7 @@ from workloads.columns import (
     Columns,
     cell,
     most_tokens,
+    read_media,
     read_tags,
     require_some,
     usual_column,
@@ -103,7 +104,10 @@ def read_questions(
 def sample(index: int, row: FileRow, column: str | None, columns: Columns, take: Take | None) -> Sample:
     """Make a question of a row; raise as `load_prompts`."""
     value, place = cell(row, column)
-    system, tags = _system(row, columns.system), read_tags(row, columns.tags)
+    system, tags = (
+        _system(row, columns.system),
+        {**read_tags(row, columns.tags), **read_media(row, columns.media)},
+    )
     max_tokens = most_tokens(row, columns.output)
     if not isinstance(value, list):
         return Sample(index, _prompt(value, place, take), system, max_tokens=max_tokens, tags=tags)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
+from loadgen.mock_endpoint.media_tokens import media_tokens
 from loadgen.mock_endpoint.options import DEFAULT_MODEL
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 
 _KINDS: Final = {
@@ -88,8 +90,9 @@ class MockRequest:
         prompt: The messages or the prompt, as they were sent.
         least_tokens: What an answer that would be shorter is drawn out to, before it is cut.
         chat: Whether it is a chat, whose answers can have reasoning and tool calls.
+        media_tokens: The tokens of media by name, which are in `input_tokens` as well.
         cache_salt: What separates its prompt from equal ones in a prefix cache, as with vLLM; None for none.
-        tokens: The tokens of the prompt, `input_tokens` of them: words, or token ids.
+        tokens: The tokens of the prompt without media: words, or token ids.
     """
 
     model: str
@@ -103,6 +106,7 @@ class MockRequest:
     chat: bool = False
     cache_salt: str | None = None
     tokens: Sequence[str | int] = ()
+    media_tokens: tuple[tuple[str, int], ...] = ()
 
     def without_tokens(self) -> MockRequest:
         """The request without the tokens, of which a prompt of an agent has 100,000."""
@@ -154,10 +158,12 @@ def _read(
     if stream_options is not None and not stream:
         raise RefusedRequest(400, "stream_options is only allowed when stream is true")
     max_tokens = _max_tokens(fields)
+    media = media_tokens(_parts(prompt or ())) if where == "messages" else ()
     return MockRequest(
         model=_model(fields, models),
         question=question,
-        input_tokens=len(tokens),
+        input_tokens=len(tokens) + sum(count for _, count in media),
+        media_tokens=media,
         max_tokens=max_tokens,
         stream=stream,
         include_usage=stream_options is not None and bool(stream_options.get("include_usage")),
@@ -215,6 +221,12 @@ def _conversation(messages: Any) -> tuple[str, list[str]]:
         elif message.get("role") == "tool":
             question = f"tool: {text}"
     return question, words
+
+
+def _parts(messages: Sequence[Any]) -> Iterator[Any]:
+    """The parts of all messages whose content is a list."""
+    contents = (message.get("content") for message in messages)
+    return chain.from_iterable(content for content in contents if isinstance(content, list))
 
 
 def _text(content: Any) -> str:

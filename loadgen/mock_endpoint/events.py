@@ -8,7 +8,7 @@ long as an id, so that the length that an HTTP chunk begins with is true.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
 from loadgen.mock_endpoint import wire
@@ -71,19 +71,12 @@ class Events(dict["Token", Cut]):
             cut = self._together[key] = _cut(b"".join(_HOLE.join(self[token]) for token in tokens))
         return cut
 
-    def end(
-        self,
-        finish_reason: str,
-        input_tokens: int,
-        output_tokens: int,
-        cached: int | None,
-        stated: wire.Statements = wire.UNSAID,
-    ) -> Cut:
-        """The bytes after the last token, up to the end of the response."""
+    def end(self, finish_reason: str, counted: Any, stated: wire.Statements = wire.UNSAID) -> Cut:
+        """The bytes from the last token to the end of the response; `counted` as `wire.usage` takes it."""
         if stated is not wire.UNSAID:
-            counted = wire.usage(input_tokens, output_tokens, cached)
-            return _cut(self._framed(self._frames.end(finish_reason, counted, stated)) + self._last_chunk)
-        counts = (input_tokens, output_tokens, cached) if self._counted else (0, 0, None)
+            usage = wire.usage(*counted)
+            return _cut(self._framed(self._frames.end(finish_reason, usage, stated)) + self._last_chunk)
+        counts = counted if self._counted else (0, 0)
         key = (finish_reason, *counts)
         cut = self._ends.get(key)
         if cut is None:

@@ -7,7 +7,7 @@ import time
 from array import array
 from http import HTTPStatus
 from itertools import count
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from uuid import uuid4
 
 from loadgen.mock_endpoint import wire
@@ -187,7 +187,7 @@ class Service:
     def _whole(self, exchange: ServedRequest) -> Task:
         """Send an answer in one piece, when the last token is due."""
         _, request, dialect, ask, answer, truth = exchange
-        counts = wire.usage(ask.input_tokens, len(answer.tokens), answer.cached_tokens)
+        counts = wire.usage(*_counts(ask, answer))
         due_s = answer.last_due_s()
         due_ns = _due_ns(truth, due_s) if due_s else NOW
         sizes = answer.sizes(self._options.tokens_per_chunk)
@@ -228,8 +228,7 @@ class Service:
         first_ns = _due_ns(truth, answer.ttft_s)
         due_ns = first_ns if answer.ttft_s else NOW
         stated = self._stated(self._served(exchange, first_ns, first_ns, sizes))
-        counts = ask.input_tokens, len(answer.tokens), answer.cached_tokens
-        end = events.end(answer.finish_reason, *counts, stated)
+        end = events.end(answer.finish_reason, _counts(ask, answer), stated)
         for begin in range(0, len(texts) or 1, _EVENTS_AT_ONCE):
             now = texts[begin : begin + _EVENTS_AT_ONCE]
             sent = begin + len(now)
@@ -250,8 +249,8 @@ class Service:
         """Send each event when due; the last write includes the end of the stream."""
         connection, _, _, ask, answer, truth = exchange
         size, length = self._options.tokens_per_chunk, len(answer.tokens)
-        sizes, counts = answer.sizes(size), (ask.input_tokens, length, answer.cached_tokens)
-        end = b"" if self._states else answer_id.join(events.end(answer.finish_reason, *counts))
+        sizes, counts = answer.sizes(size), _counts(ask, answer)
+        end = b"" if self._states else answer_id.join(events.end(answer.finish_reason, counts))
         start_ns, count_late = _due_ns(truth, 0), self._lateness.note
         # What a chunk touches is kept close together: a thousand streams do not fit into the caches.
         stamps, silent, sent, latest_ns = array("q"), array("q"), 0, 0
@@ -266,7 +265,7 @@ class Service:
                 if sent + size >= length:
                     if self._states:
                         served = self._served(exchange, stamps[0] if stamps else due_ns, due_ns, sizes)
-                        end = answer_id.join(events.end(answer.finish_reason, *counts, self._stated(served)))
+                        end = answer_id.join(events.end(answer.finish_reason, counts, self._stated(served)))
                     data = data + end if data else first + end
                 sent_ns = yield due_ns, data
                 noted.append(sent_ns)
@@ -311,6 +310,11 @@ class Service:
         exchange.truth.late_ns = sent_ns - due_ns
         if exchange.connection.room_ns < due_ns:
             self._lateness.note(sent_ns - due_ns)
+
+
+def _counts(ask: MockRequest, answer: PlannedResponse) -> tuple[Any, ...]:
+    """What `wire.usage` takes."""
+    return ask.input_tokens, len(answer.tokens), answer.cached_tokens, ask.media_tokens
 
 
 def _due_ns(truth: Truth, after_s: float) -> int:

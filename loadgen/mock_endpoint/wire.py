@@ -15,7 +15,7 @@ import orjson
 from loadgen.mock_endpoint.token import ExtendedToken, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from loadgen.mock_endpoint.ask import MockRequest
     from loadgen.mock_endpoint.token import Token
@@ -85,14 +85,19 @@ COMPLETION: Final = WireProtocol(
 )
 
 
-def usage(input_tokens: int, output_tokens: int, cached: int | None = None) -> Json:
-    """The token counts of an answer, with those from a cache where there is one."""
-    details = {} if cached is None else {"prompt_tokens_details": {"cached_tokens": cached}}
+def usage(
+    input_tokens: int,
+    output_tokens: int,
+    cached: int | None = None,
+    media: Iterable[tuple[str, int]] = (),
+) -> Json:
+    """The token counts of an answer, with those from a cache and of media where there are any."""
+    details = {**({} if cached is None else {"cached_tokens": cached}), **dict(media)}
     return {
         "prompt_tokens": input_tokens,
         "completion_tokens": output_tokens,
         "total_tokens": input_tokens + output_tokens,
-        **details,
+        **({"prompt_tokens_details": details} if details else {}),
     }
 
 

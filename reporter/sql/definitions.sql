@@ -22,6 +22,10 @@ END;
 -- Whether a finish reason says that the limit of tokens ended an answer.
 CREATE MACRO is_cut(finish_reason) AS lower(split_part(finish_reason, ':', 1)) IN AnswerEnding.LIMITED;
 
+-- The tokens of media: the server's count, else the prompt's tokens but those of its texts, by a tokenizer.
+CREATE MACRO tokens_of_media(counted, input, texts) AS
+    coalesce(counted, if((SELECT settings ->> '$.dataset.facts.media' FROM session) IS NULL, NULL, greatest(input - texts, 0)));
+
 -- A span in ms that cannot be negative, whatever its ends are in doubt.
 CREATE MACRO since(start_ns, end_ns) AS if(end_ns < start_ns, 0, end_ns - start_ns) / 1e6;
 

@@ -52,13 +52,20 @@ SELECT
     (last_token_ns - begun_ns) / 1e6 AS last_token_ms,
     (last_token_ns - scheduled_ns) / 1e6 AS last_token_from_schedule_ms,
     (free_ns - scheduled_ns) / 1e6 AS held_ms,
+    request_bytes,
+    uploaded_ns,
+    since(upload_begun_ns, uploaded_ns) AS upload_ms,
+    since(upload_begun_ns, coalesce(uploaded_low_ns, uploaded_ns)) AS upload_low_ms,
+    since(upload_begun_ns, coalesce(uploaded_high_ns, uploaded_ns)) AS upload_high_ms,
+    since(uploaded_ns, first_token_ns) AS ttft_after_upload_ms,
+    since(coalesce(uploaded_high_ns, uploaded_ns), first_token_low_ns) AS ttft_after_upload_low_ms,
+    since(coalesce(uploaded_low_ns, uploaded_ns), first_token_ns) AS ttft_after_upload_high_ms,
     (issued_ns - coalesce(free_ns, scheduled_ns)) / 1e6 AS issue_lag_ms,
     -- What a retried request waited for on a stale connection, or for an attempt that failed, is not the client's.
     CASE WHEN NOT retried AND attempts = 1
-        THEN (sent_ns - issued_ns) / 1e6 - coalesce(dns_ms, 0) - coalesce(connect_ms, 0) - coalesce(tls_ms, 0)
+        THEN (coalesce(upload_begun_ns, sent_ns) - issued_ns) / 1e6 - coalesce(dns_ms, 0) - coalesce(connect_ms, 0) - coalesce(tls_ms, 0)
     END AS send_lag_ms,
-    -- Where a connection was opened, all from issue to sent is its set-up: also how the event loop shared itself out
-    -- among many that were opened at once.
+    -- Where a connection was opened, all from issue to sent is its set-up, shared among many that were opened at once.
     issue_lag_ms + CASE WHEN reused IS NOT false AND NOT retried AND attempts = 1 THEN send_lag_ms ELSE 0 END AS own_ms,
     -- The least and the most that a moment and a figure can be, where stamps are in doubt (docs/log.md).
     sent_high_ns,
@@ -102,6 +109,7 @@ SELECT
     counted_output AS output_tokens,
     reasoning_tokens,
     cached_tokens,
+    tokens_of_media(media_tokens, input_tokens, client_input) AS media_tokens,
     token_source,
     refused_tokens,
     chunks,

@@ -17,7 +17,7 @@ from loadgen.driver.client.transport import TRANSPORTS
 from loadgen.mock_endpoint.process import start_mock
 from loadgen.mock_endpoint.scenarios.answers import KEY
 from loadgen.mock_endpoint.scenarios.catalog import SCENARIOS
-from loadgen.plugins.selftest import replayed_sessions
+from loadgen.plugins.selftest import replayed_sessions, uploads
 from loadgen.plugins.selftest.conformance_table import table
 from loadgen.plugins.selftest.selftest_row import rows
 from loadgen.plugins.selftest.trial import try_all
@@ -98,6 +98,14 @@ def test_replayed_sessions_pass(tmp_path: Path) -> None:
     assert result.misses == ()
     assert result.seen == {"completed": 4 * 7}
     assert "all 1 rows pass" in table([result], width=200, color=False)
+
+
+@pytest.mark.parametrize("transport", ["native", "python"])
+def test_uploads_are_left_out_of_ttft(tmp_path: Path, transport: str) -> None:
+    """The kernel's stamps of the last byte bound what the server has recorded, on any machine."""
+    result = uploads.try_uploads(transport, tmp_path / "uploads")
+    assert [miss for miss in result.misses if not miss.only_time] == []
+    assert result.seen == {"completed": 4}
 
 
 def test_wrong_replays_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,8 @@
 #include <Python.h>
 
 #include <errno.h>
+#include <linux/errqueue.h>
+#include <linux/net_tstamp.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -43,6 +45,7 @@ enum {
     MOST_SPARE_PIECES = 512,
     MUCH = 60,                /* reads per window from which on epoll is asked by time, and down to which */
     LITTLE = 40,
+    UPLOAD_BYTES = 64 * 1024, /* memory_bounds.py */
     ONE_SEGMENT = 1200,       /* arrival_bounds.py */
     WINDOW = 4,               /* arrival_bounds.py */
 };
@@ -56,7 +59,7 @@ enum {
 #define RESAMPLE_NS 100000000LL   /* arrival.py */
 #define PLAUSIBLE_NS 1000000LL    /* arrival.py */
 #define FAREWELL_LENGTH 12
-#define INTERFACE 3 /* compiled.py has the same number: raise both when what Python calls or gets changes */
+#define INTERFACE 4 /* compiled.py has the same number: raise both when what Python calls or gets changes */
 #define ENDS (EPOLLRDHUP | EPOLLHUP | EPOLLERR | EPOLLPRI) /* after these a short read may not be the last */
 #define FLAG(value) ((value) ? Py_True : Py_False)
 
@@ -77,6 +80,7 @@ typedef struct {
     int fd;
     uint32_t number, generation;
     bool connecting, active, urgent, watched, queued, stirred, reusable, unasked;
+    bool uploads; /* the request is large: the kernel stamps its last byte */
     http1 parser;
     buffer unsent;
     size_t unsent_from;
@@ -447,11 +451,31 @@ static int read_connection(wire *w, connection *c, int most, bool ends, bool *le
     return most;
 }
 
+/* Send; the last byte of a large request by itself, and have the kernel stamp when it leaves and is acknowledged. */
+static ssize_t send_some(const connection *c, const char *bytes, size_t length, int64_t *at) {
+    size_t before = c->uploads ? length - 1 : length;
+    ssize_t count = before ? send(c->fd, bytes, before, MSG_DONTWAIT | MSG_NOSIGNAL) : 0;
+    if (count < 0 || (size_t)count < before || !c->uploads) return count;
+    union {
+        struct cmsghdr align;
+        char bytes[CMSG_SPACE(sizeof(uint32_t))];
+    } control = {0};
+    struct iovec vector = {(char *)bytes + before, 1};
+    struct msghdr message = {.msg_iov = &vector, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    struct cmsghdr *asked = CMSG_FIRSTHDR(&message);
+    *asked = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof(uint32_t)), .cmsg_level = SOL_SOCKET, .cmsg_type = SO_TIMESTAMPING};
+    *at = now_ns();
+    uint32_t flags = SOF_TIMESTAMPING_TX_SOFTWARE | SOF_TIMESTAMPING_TX_ACK;
+    memcpy(CMSG_DATA(asked), &flags, sizeof flags);
+    ssize_t last = sendmsg(c->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+    return last > 0 ? count + last : before ? count : last;
+}
+
 /* Send what is left of a request. */
 static void send_rest(wire *w, connection *c) {
     int64_t at = now_ns();
     size_t length = c->unsent.length - c->unsent_from;
-    ssize_t count = send(c->fd, c->unsent.bytes + c->unsent_from, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+    ssize_t count = send_some(c, (char *)c->unsent.bytes + c->unsent_from, length, &at);
     if (count < 0) {
         if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) lost(w, c, errno);
         return;
@@ -777,7 +801,8 @@ static bool begin(wire *w, connection *c, const char *bytes, size_t length, int6
     c->held = c->sure = c->behind = 0;
     watch(w, c, true);
     *at = c->begun = now_ns();
-    ssize_t count = c->fd < 0 ? (errno = ENOTCONN, -1) : send(c->fd, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+    c->uploads = length >= UPLOAD_BYTES;
+    ssize_t count = c->fd < 0 ? (errno = ENOTCONN, -1) : send_some(c, bytes, length, at);
     if (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) {
         lost(w, c, errno);
         return false;
@@ -825,6 +850,42 @@ static PyObject *wire_take(wire *w, PyObject *arguments) {
     pthread_mutex_unlock(&w->lock);
     if (!b) Py_RETURN_NONE;
     return give(w, id, b);
+}
+
+/* When a large request began, its last byte left and was acknowledged, and the round-trip time; 0 for unknown. */
+static PyObject *wire_upload(wire *w, PyObject *number) {
+    uint64_t id, round_us = 0;
+    connection *c = find_or_raise(w, number, &id);
+    if (!c) return NULL;
+    int64_t left = 0, acknowledged = 0;
+    for (;;) {
+        union {
+            struct cmsghdr align;
+            char bytes[256];
+        } control;
+        struct msghdr message = {.msg_control = &control, .msg_controllen = sizeof control};
+        if (c->fd < 0 || recvmsg(c->fd, &message, MSG_ERRQUEUE | MSG_DONTWAIT) < 0) break;
+        int64_t at = 0;
+        uint32_t kind = SCM_TSTAMP_SCHED;
+        for (struct cmsghdr *part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part)) {
+            struct timespec stamp;
+            struct sock_extended_err about;
+            if (part->cmsg_level == SOL_SOCKET && part->cmsg_type == SO_TIMESTAMPING) {
+                memcpy(&stamp, CMSG_DATA(part), sizeof stamp);
+                at = stamp.tv_sec * SECOND + stamp.tv_nsec - w->offset;
+            } else if (part->cmsg_len >= CMSG_LEN(sizeof about)) {
+                memcpy(&about, CMSG_DATA(part), sizeof about);
+                if (about.ee_origin == SO_EE_ORIGIN_TIMESTAMPING) kind = about.ee_info;
+            }
+        }
+        if (at < c->begun) continue; /* of an earlier request */
+        if (kind == SCM_TSTAMP_SND) left = at;
+        if (kind == SCM_TSTAMP_ACK) acknowledged = at;
+    }
+    if (c->fd >= 0) tcp_number(c->fd, offsetof(struct tcp_info, tcpi_min_rtt), sizeof(uint32_t), &round_us);
+    int64_t begun = c->begun;
+    pthread_mutex_unlock(&w->lock);
+    return Py_BuildValue("LLLK", (long long)begun, (long long)left, (long long)acknowledged, (unsigned long long)round_us * 1000);
 }
 
 static PyObject *wire_calm(wire *w, PyObject *number) {
@@ -979,6 +1040,7 @@ static PyMethodDef wire_methods[] = {
     {"collect", (PyCFunction)wire_collect, METH_O, "Return what came, at most so many batches."},
     {"take", (PyCFunction)wire_take, METH_VARARGS, "Return what came on one connection, after so many reads; or None."},
     {"calm", (PyCFunction)wire_calm, METH_O, "Hand over the rest of a response in larger batches."},
+    {"upload", (PyCFunction)wire_upload, METH_O, "Return when a large request began, its last byte left and was acknowledged, and the round-trip time."},
     {"heard", (PyCFunction)wire_heard, METH_O, "When the last bytes of the response arrived, ns; 0 before the first."},
     {"idle", (PyCFunction)wire_idle, METH_O, "Look at an idle connection: 0 quiet, 1 over, 2 over after a response."},
     {"forget", (PyCFunction)wire_forget, METH_O, "Close a connection and forget it."},

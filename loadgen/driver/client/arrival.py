@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 
 _SOL_SOCKET: Final = int(socket.SOL_SOCKET)
 _SO_TIMESTAMPING: Final = 37
-_RX_SOFTWARE: Final = 1 << 3
-_REPORT_SOFTWARE: Final = 1 << 4
+_SOFTWARE_STAMPS: Final = 1 << 3 | 1 << 4 | 1 << 11  # of arrivals, reported, without the data of uploads
 _STAMPS: Final = struct.Struct("@qqqqqq")
 """`struct scm_timestamping`: three timespecs, of which the first is the software stamp."""
 
@@ -117,7 +116,7 @@ class StampingSocket(socket.socket):
         if not LINUX:
             return False
         try:
-            self.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPING, _RX_SOFTWARE | _REPORT_SOFTWARE)
+            self.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPING, _SOFTWARE_STAMPS)
         except OSError:
             return False
         return True

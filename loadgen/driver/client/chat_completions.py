@@ -14,7 +14,15 @@ from loadgen.driver.client.codec import (
     read_reason,
     require_texts,
 )
-from loadgen.driver.client.server_json import count, counted, objects, place, text, written
+from loadgen.driver.client.server_json import (
+    count,
+    counted,
+    media_tokens,
+    objects,
+    place,
+    text,
+    written,
+)
 from loadgen.driver.errors import MalformedResponseError
 
 if TYPE_CHECKING:
@@ -180,6 +188,7 @@ def token_counts(usage: Any) -> Usage | None:
         _first(usage, _REASONING),
         _first(usage, _CACHED),
         count(usage, "total_tokens"),
+        media_tokens(usage),
     )
 
 

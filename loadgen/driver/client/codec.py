@@ -62,6 +62,7 @@ class Usage(NamedTuple):
     reasoning_tokens: int | None = None
     cached_tokens: int | None = None
     total_tokens: int | None = None
+    media_tokens: int | None = None  #: of images, audio and video in the prompt
 
     @property
     def excludes_reasoning(self) -> bool:

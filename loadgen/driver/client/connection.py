@@ -22,11 +22,13 @@ from loadgen.driver.client.head import (
     head,
     is_of_http,
     is_unasked,
+    may_end,
     may_have_crossed,
     parse_failure,
     require_asked,
 )
 from loadgen.driver.client.memory_bounds import MAX_HEAD_BYTES
+from loadgen.driver.client.upload import OBSERVED_BYTES, ObservedUpload
 from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:
@@ -66,7 +68,7 @@ class Connection:
     __slots__ = (
         *("heard_ns", "on_body", "reusable", "stale", "unasked"),
         *("_observer", "_parser", "_ready", "_sock", "_tls"),
-        *("_begun_ns", "_unsent"),
+        *("_begun_ns", "_unsent", "_upload"),
         *("_bare_bytes", "_body_ns", "_first_byte_ns", "_head", "_headers", "_late", "_moments", "_pieces"),
         *("_in_no_hurry", "_is_kept", "_is_put_off", "_read", "_unparsed"),
     )
@@ -80,6 +82,7 @@ class Connection:
         self._observer: Exchange | None = None
         self._parser: httptools.HttpResponseParser | None = None
         self._unsent = memoryview(b"")
+        self._upload: ObservedUpload | None = None
         self._begun_ns = 0
         self._pieces: list[bytes] = []
         self._moments: list[int] = []
@@ -99,7 +102,9 @@ class Connection:
         self._begin()
         self._parser = httptools.HttpResponseParser(self)
         self._parser.set_dangerous_leniencies(lenient_chunked_length=True)
-        self._send(data if self._tls is None else self._tls.encrypt(data))
+        data = data if self._tls is None else self._tls.encrypt(data)
+        self._upload = ObservedUpload(self._sock, len(data)) if len(data) >= OBSERVED_BYTES else None
+        self._send(data)
 
     def read_on(self) -> None:
         """Read and parse the socket's data, without waiting for a turn."""
@@ -147,7 +152,7 @@ class Connection:
         at_ns = time.monotonic_ns()
         self._begun_ns = self._begun_ns or at_ns
         try:
-            sent = self._sock.send(data)
+            sent = (self._upload or self._sock).send(data)
         except BlockingIOError:
             sent = 0
         except OSError as error:
@@ -194,6 +199,8 @@ class Connection:
         try:
             count = sock.receive(_buffers)
         except BlockingIOError:
+            if self._upload is not None:
+                self._upload.read_stamps()
             return False
         except OSError as error:
             self._lost(error)
@@ -313,6 +320,8 @@ class Connection:
         self._body_ns = self._read[1]
         self._late.begin(chunked=self._head.chunked)
         if self._observer is not None:
+            if self._upload is not None:
+                self._observer.upload = self._upload.payload()
             self._observer.head(self._head, self._first_byte_ns)
 
     def _require_asked(self, status: int) -> None:
@@ -382,13 +391,3 @@ class Connection:
 
 def _of(error: OSError | None) -> str:
     return f" ({error})" if error is not None else ""
-
-
-_SHORT: Final = 4
-"""A read of fewer bytes can hold a part of the end that does not look like it."""
-
-
-def may_end(data: bytes) -> bool:
-    """Whether a read can contain the end of a chunked response: the last chunk, or the final blank line."""
-    last_chunk = data.startswith(b"0\r\n") or b"\r\n0\r\n" in data
-    return last_chunk or data.endswith(b"\r\n\r\n") or len(data) < _SHORT

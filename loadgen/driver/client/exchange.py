@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import re
-import time
 from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver.client.arrival_bounds import Late
 from loadgen.driver.client.failure import Failure
+from loadgen.driver.client.head import retry_after_s
 from loadgen.driver.client.memory_bounds import MAX_ERROR_BYTES
 from loadgen.driver.errors import RequestFailedError
 
@@ -60,6 +59,7 @@ class Exchange:
         self.stream = stream
         self.finished: asyncio.Future[None] = asyncio.Future()
         self.setup: Setup | None = None
+        self.upload: Mapping[str, Any] = {}  #: of a large request, the members of the payload on it
         self.response: Head | None = None
         self.sent_ns: int | None = None
         #: By when the last byte was sent for sure, where that is later than `sent_ns` by more than
@@ -183,28 +183,3 @@ class Exchange:
         self.ended_ns = at_ns
         if not self.finished.done():
             self.finished.set_result(None)
-
-
-_MILLISECONDS: Final = ("retry-after-ms", "x-ms-retry-after-ms")
-_NUMBER: Final = re.compile(r"[0-9]+(\.[0-9]+)?")
-"""Fractions are not in the standard, but in the wild."""
-
-MOST_S: Final = 1e9
-"""No longer wait is asked for: 32 years, whatever the number of digits."""
-
-
-def retry_after_s(head: Head) -> float | None:
-    """The seconds from now that a response asks for, as a number or as an HTTP date; None without."""
-    for name in _MILLISECONDS:
-        if _NUMBER.fullmatch(value := (head.header(name) or "").strip(" \t")):
-            return min(float(value) / 1e3, MOST_S)
-    value = (head.header("retry-after") or "").strip(" \t")
-    if _NUMBER.fullmatch(value):
-        return min(float(value), MOST_S)
-    from email.utils import parsedate_to_datetime
-
-    try:
-        moment_s = parsedate_to_datetime(value).timestamp()
-    except (ValueError, OverflowError):
-        return None
-    return round(min(max(0.0, moment_s - time.time()), MOST_S), 3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -140,3 +141,38 @@ def require_asked(status: int, first_byte_ns: int, begun_ns: int, *, is_reused: 
             f"a response with status {status} arrived {early_ms:.3f} ms before the request was sent; the "
             "server sent an unsolicited response",
         )
+
+
+_MILLISECONDS: Final = ("retry-after-ms", "x-ms-retry-after-ms")
+_NUMBER: Final = re.compile(r"[0-9]+(\.[0-9]+)?")
+"""Fractions are not in the standard, but in the wild."""
+
+MOST_S: Final = 1e9
+"""No longer wait is asked for: 32 years, whatever the number of digits."""
+
+
+def retry_after_s(head: Head) -> float | None:
+    """The seconds from now that a response asks for, as a number or as an HTTP date; None without."""
+    for name in _MILLISECONDS:
+        if _NUMBER.fullmatch(value := (head.header(name) or "").strip(" \t")):
+            return min(float(value) / 1e3, MOST_S)
+    value = (head.header("retry-after") or "").strip(" \t")
+    if _NUMBER.fullmatch(value):
+        return min(float(value), MOST_S)
+    from email.utils import parsedate_to_datetime
+
+    try:
+        moment_s = parsedate_to_datetime(value).timestamp()
+    except (ValueError, OverflowError):
+        return None
+    return round(min(max(0.0, moment_s - time.time()), MOST_S), 3)
+
+
+_SHORT: Final = 4
+"""A read of fewer bytes can hold a part of the end that does not look like it."""
+
+
+def may_end(data: bytes) -> bool:
+    """Whether a read can contain the end of a chunked response: the last chunk, or the final blank line."""
+    last_chunk = data.startswith(b"0\r\n") or b"\r\n0\r\n" in data
+    return last_chunk or data.endswith(b"\r\n\r\n") or len(data) < _SHORT

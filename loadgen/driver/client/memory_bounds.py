@@ -13,6 +13,9 @@ from loadgen.driver.errors import RequestFailedError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+UPLOAD_BYTES: Final = 64 * 1024
+"""The size from which on a request's upload is observed, for four system calls; `_wire.c` has the same."""
+
 MAX_HEAD_BYTES: Final = 64 * 1024
 """Of all before the body, informational responses included: many servers stop at 8 KiB themselves."""
 

@@ -167,3 +167,14 @@ def statements(payload: Any) -> dict[str, Any] | None:
 
 def _is_index(step: str) -> bool:
     return step.isdecimal() and len(step) <= _LONGEST_INDEX
+
+
+_MEDIA: Final = ("image_tokens", "audio_tokens", "video_tokens", "multimodal_tokens")
+
+
+def media_tokens(usage: Mapping[str, Any]) -> int | None:
+    """The prompt's tokens of media, as OpenAI, Gemini and vLLM count them; None for none."""
+    details = usage.get("prompt_tokens_details") or usage.get("input_tokens_details")
+    if not isinstance(details, dict):
+        return None
+    return sum(counted(details.get(name)) or 0 for name in _MEDIA) or None

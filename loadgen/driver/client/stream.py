@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver.client.body_format import EVENT_STREAM, BodyFormat, FormatFinder, deviation, read_whole
 from loadgen.driver.client.codec import Codec, Delta
-from loadgen.driver.client.cumulative import TextSoFar
 from loadgen.driver.client.frame_cache import END, Template, learn, read_frame
 from loadgen.driver.client.memory_bounds import PIECE_BYTES, SMALL_BYTES, Allowance
 from loadgen.driver.client.parsed_response import ParsedResponse
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 
     from loadgen.driver.client._wire import Body
     from loadgen.driver.client.arrival_bounds import Late
+    from loadgen.driver.client.cumulative import TextSoFar
     from loadgen.driver.client.frame_cache import KnownStart, ResponseShapes, Shapes
 
 SLICE: Final = 64
@@ -67,7 +67,12 @@ class ResponseStream:
         # Where each frame repeats what came before, no two have as much in common.
         self._lessons = 0 if codec.cumulative else LESSONS
         self._shapes = None if codec.cumulative else shapes
-        self._text = TextSoFar(self.answer, shapes) if codec.cumulative else None
+        self._text: TextSoFar | None = None
+        if codec.cumulative:
+            # Few protocols repeat texts.
+            from loadgen.driver.client.cumulative import TextSoFar
+
+            self._text = TextSoFar(self.answer, shapes)
         self._own_shapes: ResponseShapes | None = None
         self._pieces: list[bytes] = []
         self._moments: list[int] = []

@@ -23,7 +23,7 @@ from loadgen.driver.client.head import (
     parse_failure,
     require_asked,
 )
-from loadgen.driver.client.memory_bounds import MAX_HEAD_BYTES
+from loadgen.driver.client.memory_bounds import MAX_HEAD_BYTES, UPLOAD_BYTES
 from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:
@@ -182,6 +182,7 @@ class WireConnection:
         "_loop",
         "_number",
         "_observer",
+        "_request_bytes",
         "reusable",
         "stale",
         "unasked",
@@ -192,7 +193,7 @@ class WireConnection:
         self.stale = self.unasked = self._is_kept = self._is_calm = False
         self._loop = loop
         self._observer: Exchange | None = None
-        self._begun_ns = 0
+        self._begun_ns = self._request_bytes = 0
         self._number: int | None = loop.add(self, sock.fileno())
         sock.detach()
 
@@ -205,6 +206,7 @@ class WireConnection:
         """Send one request; the observer receives everything else."""
         self._observer = observer
         self._is_calm = False
+        self._request_bytes = len(data)
         assert self._number is not None  # noqa: S101 (a closed connection carries nothing)
         self._begun_ns, by_ns, sent = self._loop.wire.request(self._number, data)
         if sent:
@@ -288,6 +290,11 @@ class WireConnection:
                 self.stale = response.status == REQUEST_TIMEOUT_408
                 self.unasked = not self.stale
                 raise
+        if self._request_bytes >= UPLOAD_BYTES and self._number is not None:
+            # Not needed by small requests.
+            from loadgen.driver.client.upload import uploaded
+
+            observer.upload = uploaded(self._request_bytes, *self._loop.wire.upload(self._number))
         observer.head(response, first_byte_ns)
 
     def _end(self, batch: ReceivedBatch) -> None:

@@ -41,9 +41,12 @@ def response_payload(exchange: Exchange) -> dict[str, Any]:
         "cached_tokens": usage.cached_tokens,
         "total_tokens": usage.total_tokens,
     }
+    if usage.media_tokens:
+        data["media_tokens"] = usage.media_tokens
     data |= _unusual(answer)
     if answer.statements or (response and response.stated):
         data["server"] = {**(answer.statements or {}), "headers": response.stated if response else {}}
+    data |= exchange.upload
     if stream.deviations:
         data["deviations"] = ", ".join(sorted(stream.deviations))
     if not answer.empty:

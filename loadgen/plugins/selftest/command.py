@@ -66,21 +66,27 @@ def selftest(
     """
     from loadgen.plugins.selftest.replayed_sessions import SESSIONS
     from loadgen.plugins.selftest.selftest_row import rows
+    from loadgen.plugins.selftest.uploads import UPLOADS
 
     transports = _KINDS if transport == _BOTH else (transport,)
-    names = [name for name in only or () if name != SESSIONS.name]
-    replays = [*dict.fromkeys(transports)] if not only or len(names) < len(only) else []
-    if protocol and not set(protocol) & set(SESSIONS.protocols):
-        replays = []
-    chosen = rows(names, protocol, transports) if names or not only or not replays else []
-    results = _try(chosen, replays, keep)
+    runs = [
+        scenario.name
+        for scenario in (SESSIONS, UPLOADS)
+        if (not only or scenario.name in only)
+        and set(protocol or scenario.protocols) & set(scenario.protocols)
+    ]
+    names = [name for name in only or () if name not in (SESSIONS.name, UPLOADS.name)]
+    chosen = rows(names, protocol, transports) if names or not only or not runs else []
+    results = _try(chosen, [(name, each) for name in runs for each in dict.fromkeys(transports)], keep)
     _print(results, json=json)
     if not all(result.passed for result in results):
         raise typer.Exit(ExitCode.FAIL)
 
 
-def _try(rows: Sequence[ConformanceRow], replays: Sequence[str], keep: Path | None) -> list[RowResult]:
-    """Try the rows, and sessions over transports, and show the progress."""
+def _try(
+    rows: Sequence[ConformanceRow], runs: Sequence[tuple[str, str]], keep: Path | None
+) -> list[RowResult]:
+    """Try the rows, and whole runs by name and transport, and show the progress."""
     from loadgen.cli.terminal.live import StatusLine
     from loadgen.sessions.scratch_folder import scratch_folder
 
@@ -90,20 +96,22 @@ def _try(rows: Sequence[ConformanceRow], replays: Sequence[str], keep: Path | No
         done = _RowProgress(len(rows), status)
         if keep is None:
             with scratch_folder("loadgen-selftest-") as folder:
-                return _results(rows, replays, folder, done)
+                return _results(rows, runs, folder, done)
         if keep.exists():
             raise errors.UsageError(f"--keep {keep}: the folder exists; name a new one")
-        return _results(rows, replays, keep, done)
+        return _results(rows, runs, keep, done)
 
 
 def _results(
-    rows: Sequence[ConformanceRow], replays: Sequence[str], folder: Path, done: _RowProgress
+    rows: Sequence[ConformanceRow], runs: Sequence[tuple[str, str]], folder: Path, done: _RowProgress
 ) -> list[RowResult]:
-    from loadgen.plugins.selftest.replayed_sessions import try_sessions
+    from loadgen.plugins.selftest.replayed_sessions import SESSIONS, try_sessions
     from loadgen.plugins.selftest.trial import try_all
+    from loadgen.plugins.selftest.uploads import UPLOADS, try_uploads
 
+    tried = {SESSIONS.name: try_sessions, UPLOADS.name: try_uploads}
     results = try_all(rows, folder, done=done) if rows else []
-    return results + [try_sessions(transport, folder / f"sessions-{transport}") for transport in replays]
+    return results + [tried[name](transport, folder / f"{name}-{transport}") for name, transport in runs]
 
 
 class _RowProgress:

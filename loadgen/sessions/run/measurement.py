@@ -167,6 +167,8 @@ def dataset_findings(dataset: Dataset, at_ns: int) -> Iterator[Event]:
         yield _read_as(dataset.name, trace, at_ns)
     for reason, rows in (dataset.facts.get("left_out") or {}).items():
         yield _left_out(dataset, reason, rows, at_ns)
+    for finding in dataset.facts.get("findings") or ():
+        yield Event(EventType.FINDING, at_ns, data=finding)
 
 
 def _read_as(name: str, trace: Mapping[str, Any], at_ns: int) -> Event:

@@ -149,7 +149,7 @@ def prepare(settings: PerfSettings) -> Prepared:
     duration_s = duration_of(settings.load, settings.tasks.repeats, load)
     warmup, warmup_s = warmup_of(settings.load)
     count = count_of(settings.load, settings.prompts.only_prompt, load, duration_s)
-    dataset = dataset_of(settings.tasks, settings.prompts, settings.load, settings.generation, count)
+    dataset = dataset_of(settings, count)
     requests, sessions = counts_of(settings.load, settings.tasks.repeats, dataset, duration_s)
     generation = _generation(settings, dataset)
     protocol, protocol_options = protocol_of(settings.endpoint), options_of(settings.endpoint)

@@ -15,10 +15,11 @@ from workloads.registry import service
 from workloads.sample import Sample, examples
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from loadgen.driver.client.codec import Codec, Generation
-    from loadgen.sessions.settings.benchmark_options import TaskSettings
-    from loadgen.sessions.settings.endpoint_options import GenerationSettings
     from loadgen.sessions.settings.load_options import LoadSettings
+    from loadgen.sessions.settings.perf import PerfSettings
     from loadgen.sessions.settings.prompt_options import PromptSettings
     from workloads.dataset import Dataset
 
@@ -26,18 +27,21 @@ MOST_PROMPTS: Final = 10_000
 """The most synthetic prompts that are made, in about 0.1 s; a longer run repeats them."""
 
 
-def dataset_of(
-    tasks: TaskSettings,
-    prompts: PromptSettings,
-    load: LoadSettings,
-    generation: GenerationSettings,
-    count: int,
-) -> Dataset:
-    """The questions that settings name."""
+def dataset_of(settings: PerfSettings, count: int) -> Dataset:
+    """The questions that settings name, with media."""
+    dataset = _dataset(settings, count)
+    if not settings.media.is_wanted:
+        return dataset
+    with_media: Dataset = service("with_media")(dataset, settings, count)
+    return with_media
+
+
+def _dataset(settings: PerfSettings, count: int) -> Dataset:
+    tasks, prompts, load = settings.tasks, settings.prompts, settings.load
     if tasks.task:
         from loadgen.sessions.run.benchmark_questions import benchmark_questions
 
-        return benchmark_questions(tasks, prompts.tag, generation, load.seed)
+        return benchmark_questions(tasks, prompts.tag, settings.generation, load.seed)
     if load.trace is not None:
         from loadgen.sessions.run.replay import replayed
 
@@ -48,7 +52,7 @@ def dataset_of(
     if prompts.prompts is None:
         dataset = _made_up(prompts, count, load.seed)
     else:
-        dataset = _read(prompts, prompts.prompts)
+        dataset = _read(prompts, prompts.prompts, settings.media.media_column)
     return dataset if prompts.only_prompt is None else _only(dataset, prompts.only_prompt)
 
 
@@ -82,7 +86,7 @@ def _expected(load: Load, duration_s: float) -> int:
     return MOST_PROMPTS if expected is None else round(min(MOST_PROMPTS, expected * 1.2 + 50))
 
 
-def _read(prompts: PromptSettings, source: str) -> Dataset:
+def _read(prompts: PromptSettings, source: str, media: Sequence[str]) -> Dataset:
     from workloads.columns import Columns
     from workloads.hugging_face import PREFIX, load_hub
     from workloads.prompts import load_prompts
@@ -93,6 +97,7 @@ def _read(prompts: PromptSettings, source: str) -> Dataset:
         output=prompts.output_column,
         weight=prompts.weight_column,
         tags=tuple(prompts.tag),
+        media=tuple(media),
     )
     if source.startswith(PREFIX):
         return load_hub(source, columns, prompts.conversations, strict=prompts.strict_prompts)

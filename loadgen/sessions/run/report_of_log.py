@@ -76,7 +76,8 @@ def opened_report(
     started = NOTHING if rules else chosen(members(settings(log).get("options")))
     definitions = definitions_of(rules, {**started, **choice})
     options = options or ReportOptions()
-    if rules and any(audit.name == "token_count" for audit in rules.audits):
+    has_media = bool(members(members(settings(log).get("dataset")).get("facts")).get("media"))
+    if has_media or (rules and any(audit.name == "token_count" for audit in rules.audits)):
         options = replace(options, recount=True)
     with measured(log, definitions, options, judged_by=rules) as (report, evidence):
         if rules is None:

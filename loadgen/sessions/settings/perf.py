@@ -16,6 +16,7 @@ from loadgen.sessions.settings.endpoint_options import EndpointsSettings, Genera
 from loadgen.sessions.settings.episode_options import EpisodeSettings
 from loadgen.sessions.settings.kinds import Share, Size
 from loadgen.sessions.settings.load_options import LoadSettings
+from loadgen.sessions.settings.media_options import MediaSettings
 from loadgen.sessions.settings.option import Panel
 from loadgen.sessions.settings.output import OutputSettings
 from loadgen.sessions.settings.prompt_options import PromptSettings
@@ -90,6 +91,7 @@ class PerfSettings:
     endpoint: EndpointsSettings
     load: LoadSettings = field(default_factory=LoadSettings)
     prompts: PromptSettings = field(default_factory=PromptSettings)
+    media: MediaSettings = field(default_factory=MediaSettings)
     tasks: TaskSettings = field(default_factory=TaskSettings)
     episodes: EpisodeSettings = field(default_factory=EpisodeSettings)
     failures: FailureSettings = field(default_factory=FailureSettings)
