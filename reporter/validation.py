@@ -42,8 +42,8 @@ def rules_of(run: Path, rules: Rules) -> tuple[Ruleset, Sequence[str]]:
         RulesetError: It was started with rules that this version cannot read.
         TargetError: No metric is given, or one is given twice.
     """
-    from rulesets.ruleset_of_metrics import of_metrics
     from rulesets.ruleset import Ruleset
+    from rulesets.ruleset_of_metrics import of_metrics
 
     if isinstance(rules, Ruleset):
         return rules, ()
