@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from loadgen.driver.client.codec import Delta, Usage
-from loadgen.driver.client.tool_calls import ToolCallParts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from loadgen.driver.client.frame_cache import Channel, KnownFrames
+    from loadgen.driver.client.tool_calls import ToolCallParts
 
 _UNTOLD: Final = Usage()
 
@@ -226,7 +226,11 @@ class ParsedResponse:
         if delta.reasoning:
             self.reasoning.append(delta.reasoning)
         if delta.tool_calls:
-            self._tool_calls = self._tool_calls or ToolCallParts()
+            if self._tool_calls is None:
+                # Most answers call no tool.
+                from loadgen.driver.client.tool_calls import ToolCallParts
+
+                self._tool_calls = ToolCallParts()
             for part in delta.tool_calls:
                 self._tool_calls.add(part)
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from random import Random
 
-    from loadgen.sessions.settings.media_options import MediaSettings
+    from loadgen.sessions.settings.prompt_options import MediaSettings
     from workloads.distributions import LengthDistribution
 
     Made = Callable[[], bytes]

@@ -16,10 +16,9 @@ from loadgen.sessions.settings.endpoint_options import EndpointsSettings, Genera
 from loadgen.sessions.settings.episode_options import EpisodeSettings
 from loadgen.sessions.settings.kinds import Share, Size
 from loadgen.sessions.settings.load_options import LoadSettings
-from loadgen.sessions.settings.media_options import MediaSettings
 from loadgen.sessions.settings.option import Panel
 from loadgen.sessions.settings.output import OutputSettings
-from loadgen.sessions.settings.prompt_options import PromptSettings
+from loadgen.sessions.settings.prompt_options import MediaSettings, PromptSettings
 from loadgen.sessions.settings.telemetry_options import TelemetrySettings
 from loadgen.sessions.settings.verdict_options import VerdictSettings
 
