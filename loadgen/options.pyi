@@ -297,9 +297,11 @@ class SessionOptions(ScoringOptions, total=False):
     server_profile: bool | None
     """Run the server's profiler in the measured phase: POST /start_profile, /stop_profile (vLLM, SGLang)."""
     gpu_metrics: str | Sequence[str] | None
-    """Record power, energy and use of GPUs: of this host, or by the URL of DCGM's exporter."""
+    """Record power, energy and use of GPUs: of this host by NVML or AMD SMI, of others by an exporter's
+    URL (DCGM's, or AMD's).
+    """
     gpu_metrics_interval: float | str | None
-    """Time between two readings of the GPUs by NVML; DCGM's exporter is read each second."""
+    """Time between two readings of the GPUs by a library; an exporter is read each second."""
     declared_power: float | None
     """Power of the system, if not measurable: energy is then tagged as declared."""
     param_count_b: float | None

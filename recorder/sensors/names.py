@@ -1,4 +1,4 @@
-"""What the metrics of inference servers and of NVIDIA's DCGM exporter are called, in one table.
+"""The names of the metrics of inference servers and of GPU exporters, in one table.
 
 Read from their sources: vLLM `vllm/v1/metrics/loggers.py` at 005a810b and in 0.33.0, SGLang
 `python/sglang/srt/metrics/collector.py` at 00ae9c15 and `srt/observability/metrics_collector.py` in 0.5.23,
@@ -27,7 +27,10 @@ ENGINES: Final[Mapping[str, str]] = {
 }
 """The prefix of the names of each engine; Ray Serve and gateways put theirs before it, or `_` for `:`."""
 
-IDENTITY: Final = frozenset({"model_name", "model", "engine", "dp_rank", "gpu", "UUID", "uuid", "Hostname"})
+IDENTITY: Final = frozenset(
+    {"model_name", "model", "engine", "dp_rank", "gpu", "UUID", "uuid", "Hostname"}
+    | {"gpu_uuid", "gpu_id", "gpu_partition_id", "hostname"}
+)
 """Labels that name what is observed."""
 
 NOT_SUCCESSES: Final[Mapping[str, frozenset[str]]] = {
@@ -240,3 +243,17 @@ DCGM: Final[Sequence[SensorQuantity]] = tuple(
     for name, theirs, scale, combined in _DCGM
 )
 """Of DCGM's exporter, per GPU. Energy is since the driver was loaded."""
+
+AMD: Final[Sequence[SensorQuantity]] = tuple(
+    SensorQuantity(name, {"amd_exporter": theirs}, scale=scale, combined="device")
+    for name, theirs, scale in (
+        ("power_w", ("gpu_package_power", "gpu_average_package_power", "gpu_power_usage"), 1.0),
+        ("energy_j_total", ("gpu_energy_consumed",), 1e-6),
+        ("utilization_pct", ("gpu_gfx_activity",), 1.0),
+        ("memory_busy_pct", ("gpu_umc_activity",), 1.0),
+        ("memory_used_bytes", ("gpu_used_vram",), 1024.0**2),
+        ("memory_total_bytes", ("gpu_total_vram",), 1024.0**2),
+        ("temperature_c", ("gpu_junction_temperature", "gpu_edge_temperature"), 1.0),
+    )
+)
+"""Of AMD's device-metrics-exporter at afd0fe81, docs/configuration/metricslist.md, per GPU and partition."""

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import time
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from recorder.payloads import SensorStarted
-from recorder.sensors.reading import Reading, within_limits
+from recorder.sensors.gpu_library import Gpu, GpuSensor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
 
-SOURCE: Final = "nvml"
+    from recorder.sensors.gpu_library import Question
 
 THROTTLED: Final[Mapping[str, int]] = {
     "power_cap": 0x04,
@@ -24,108 +21,43 @@ THROTTLED: Final[Mapping[str, int]] = {
 """The reasons that hold clocks down against the load, by NVML's bits (nvmlClocksEventReason…, nvml.h)."""
 
 
-class _Gpu:
-    """One GPU."""
+class NvmlSensor(GpuSensor):
+    """NVML counts in mJ and mW."""
 
-    def __init__(self, handle: Any, labels: Mapping[str, str]) -> None:
-        self.handle = handle
-        self.labels = labels
-        self.memory_bytes: float | None = None
-        self.gone = False
-
-
-class NvmlSensor:
-    """Reads the GPUs; see `recorder.sensors.reading.Sensor`."""
-
-    def __init__(self, interval_s: float, library: Any = None) -> None:
-        self.interval_s = interval_s
-        self._library = library
-        self._gpus: list[_Gpu] = []
-        self._missing: Reading | None = None
-
-    def start(self) -> SensorStarted:
-        """Load the driver's library and look the GPUs up."""
-        about: dict[str, Any] = {}
-        try:
-            if self._library is None:
-                self._library = import_module("pynvml")
-            nvml = self._library
-            nvml.nvmlInit()
-            about["driver"] = _text(nvml.nvmlSystemGetDriverVersion())
-            self._gpus = [self._gpu(index) for index in range(nvml.nvmlDeviceGetCount())]
-        except ImportError:
-            self._missing = self._failed(
-                "no_library", "nvidia-ml-py is not installed: pip install 'llm-loadgen[gpu]'"
-            )
-        except self._error as error:
-            self._missing = self._failed("no_driver", str(error))
-        if self._missing is None and not self._gpus:
-            self._missing = self._failed("no_gpu", "the driver knows no GPU")
-        about["gpus"] = [{**gpu.labels, **self._limits(gpu)} for gpu in self._gpus]
-        return SensorStarted(source=SOURCE, interval_s=self.interval_s, target="NVML", about=about)
-
-    def read(self, *, whole: bool) -> Sequence[Reading]:  # noqa: ARG002 (a GPU has no more to tell)
-        """A reading for each GPU. Permanently missing quantities are reported once."""
-        if self._missing is not None:
-            missing, self._missing = self._missing, None
-            return [missing]
-        present = [gpu for gpu in self._gpus if not gpu.gone]
-        return [reading for gpu in present for reading in within_limits([self._read(gpu)], gpu.memory_bytes)]
-
-    def close(self) -> None:
-        """Let go of the library."""
-        if self._gpus:
-            self._library.nvmlShutdown()
+    source = "nvml"
+    target = "NVML"
+    module = "pynvml"
+    missing = "nvidia-ml-py is not installed: pip install 'llm-loadgen[gpu]'"
 
     @property
-    def _error(self) -> type[Exception]:
+    def error(self) -> type[Exception]:
         """The error class of the library."""
-        return getattr(self._library, "NVMLError", OSError)
+        return getattr(self.library, "NVMLError", RuntimeError)
 
-    def _gpu(self, index: int) -> _Gpu:
-        nvml = self._library
-        handle = nvml.nvmlDeviceGetHandleByIndex(index)
-        uuid, name = nvml.nvmlDeviceGetUUID(handle), nvml.nvmlDeviceGetName(handle)
-        return _Gpu(handle, {"gpu": str(index), "uuid": _text(uuid), "name": _text(name)})
+    def open(self) -> str:
+        """Initialize the library; return the driver's version."""
+        self.library.nvmlInit()
+        return _text(self.library.nvmlSystemGetDriverVersion())
 
-    def _limits(self, gpu: _Gpu) -> dict[str, float]:
-        """The power limit and the memory of the GPU, where reported."""
-        nvml, handle = self._library, gpu.handle
-        questions: dict[str, Callable[[], float]] = {
+    def gpus(self) -> Iterator[Gpu]:
+        """The GPUs by their index."""
+        nvml = self.library
+        for index in range(nvml.nvmlDeviceGetCount()):
+            handle = nvml.nvmlDeviceGetHandleByIndex(index)
+            uuid, name = nvml.nvmlDeviceGetUUID(handle), nvml.nvmlDeviceGetName(handle)
+            yield Gpu(handle, {"gpu": str(index), "uuid": _text(uuid), "name": _text(name)})
+
+    def limits(self, handle: Any) -> Mapping[str, Callable[[], float]]:
+        """The queries of `power_limit_w` and `memory_bytes`."""
+        nvml = self.library
+        return {
             "power_limit_w": lambda: nvml.nvmlDeviceGetEnforcedPowerLimit(handle) / 1e3,
             "memory_bytes": lambda: nvml.nvmlDeviceGetMemoryInfo(handle).total,
         }
-        limits = {}
-        for name, ask in questions.items():
-            try:
-                limits[name] = float(ask())
-            except self._error:
-                continue
-        gpu.memory_bytes = limits.get("memory_bytes")
-        return limits
 
-    def _read(self, gpu: _Gpu) -> Reading:
-        # The counter is read first, and its time is the reading's: energy is a difference of two of them.
-        at_ns = time.monotonic_ns()
-        values: dict[str, float] = {}
-        lost = getattr(self._library, "NVML_ERROR_GPU_IS_LOST", 15)
-        for names, ask in self._questions(gpu.handle):
-            try:
-                values.update(zip(names, ask(), strict=True))
-            except self._error as error:
-                # A GPU need not have everything; an old one has no energy counter.
-                if getattr(error, "value", None) == lost:
-                    gpu.gone = True
-                    return self._failed("gpu_lost", f"GPU {gpu.labels['gpu']}: {error}", gpu)
-        if not values:
-            gpu.gone = True
-            return self._failed("no_reading", f"GPU {gpu.labels['gpu']} answers nothing", gpu)
-        took_ms = (time.monotonic_ns() - at_ns) / 1e6
-        return Reading(source=SOURCE, at_ns=at_ns, values=values, labels=gpu.labels, took_ms=took_ms)
-
-    def _questions(self, handle: Any) -> Iterator[tuple[Sequence[str], Callable[[], Sequence[float]]]]:
-        """The NVML queries, with this project's names. NVML counts in mJ and mW."""
-        nvml = self._library
+    def questions(self, handle: Any) -> Iterator[Question]:
+        """The queries of a reading, the energy counter first."""
+        nvml = self.library
         yield ("energy_j_total",), lambda: (nvml.nvmlDeviceGetTotalEnergyConsumption(handle) / 1e3,)
         yield ("power_w",), lambda: (nvml.nvmlDeviceGetPowerUsage(handle) / 1e3,)
         yield (
@@ -141,9 +73,13 @@ class NvmlSensor:
             lambda: _flags(nvml.nvmlDeviceGetCurrentClocksThrottleReasons(handle)),
         )
 
-    def _failed(self, name: str, message: str, gpu: _Gpu | None = None) -> Reading:
-        labels = {} if gpu is None else gpu.labels
-        return Reading(source=SOURCE, at_ns=time.monotonic_ns(), labels=labels, error=name, message=message)
+    def shut_down(self) -> None:
+        """Let go of the driver."""
+        self.library.nvmlShutdown()
+
+    def is_lost(self, error: Exception) -> bool:
+        """Whether the GPU has left the bus."""
+        return getattr(error, "value", None) == getattr(self.library, "NVML_ERROR_GPU_IS_LOST", 15)
 
 
 def _pair(rates: Any) -> tuple[float, float]:

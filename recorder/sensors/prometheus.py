@@ -1,4 +1,4 @@
-"""Metrics pages: that of an inference server, and DCGM's exporter for GPUs of another host."""
+"""Metrics pages: those of inference servers, and of the exporters of GPUs of other hosts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from recorder.sensors.scrape import MetricsPage, ScrapeTarget
 
 SERVER: Final = "server"
-DCGM: Final = "dcgm"
+_QUANTITIES: Final = {SERVER: names.SERVER, "dcgm": names.DCGM, "amd_exporter": names.AMD}
+"""By the sensor's source."""
 
 _EXCERPT: Final = 60
 
@@ -39,7 +40,7 @@ class PrometheusSensor:
         self._target = target
         self._labels = labels
         self._hide = hide
-        self._quantities: Sequence[SensorQuantity] = names.SERVER if source == SERVER else names.DCGM
+        self._quantities: Sequence[SensorQuantity] = _QUANTITIES[source]
 
     def start(self) -> SensorStarted:
         """The source of this sensor; nothing is read yet."""
@@ -76,14 +77,14 @@ class PrometheusSensor:
         """Close the connection of each page."""
 
     def _of(self, page: MetricsPage, *, whole: bool) -> list[Reading]:
-        naming = naming_of(page.text) if self._source == SERVER else Naming(DCGM, "")
+        naming = naming_of(page.text) if self._source == SERVER else Naming(self._source, "")
         try:
             things = [] if naming is None else observed(page.text, naming, self._quantities, whole=whole)
         except UnreadableError as error:
             return [self._failed(page.at_ns, "not_prometheus", self._hide(f"a line cannot be read: {error}"))]
         if naming is None or not things:
             return [self._failed(page.at_ns, "no_known_metric", self._hide(_described(page)))]
-        of_engine = {} if self._source == DCGM else {"server": naming.engine}
+        of_engine = {} if self._source != SERVER else {"server": naming.engine}
         readings = [
             Reading(
                 source=self._source,
@@ -105,7 +106,7 @@ def _described(page: MetricsPage) -> str:
     """A description of a page without a known metric, so that a user can recognize the page."""
     beginning = " ".join(page.text[:_EXCERPT].split())
     excerpt = f"({page.kind or 'no media type'}: {beginning!r})"
-    if "DCGM_FI_" in page.text:
+    if "DCGM_FI_" in page.text or "\ngpu_" in page.text:
         return f"no metric of the page has a value {excerpt}"
     if (name := mentioned(page.text)) is not None:
         return f"no line of the page begins with a known metric, though it mentions {name} {excerpt}"

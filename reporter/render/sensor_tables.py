@@ -36,7 +36,9 @@ _PER_REQUEST: Final = {
 _STATISTICS: Final = ("mean", "median", "min", "max", "std")
 _SOURCES: Final = {
     "nvml": "measured by NVML",
+    "amdsmi": "measured by AMD SMI",
     "dcgm": "measured by DCGM",
+    "amd_exporter": "measured by AMD's exporter",
     "declared": "from a declared power, not measured",
 }
 

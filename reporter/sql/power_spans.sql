@@ -6,11 +6,15 @@ WITH power_readings AS (
     SELECT
         *,
         coalesce(
-            labels ['uuid'], labels ['UUID'], concat_ws('/', labels ['page'], labels ['Hostname'], labels ['gpu']), ''
+            labels ['uuid'],
+            labels ['UUID'],
+            labels ['gpu_uuid'],
+            concat_ws('/', labels ['page'], labels ['Hostname'], labels ['hostname'], labels ['gpu'], labels ['gpu_id']),
+            ''
         ) AS device
     FROM sensor_readings
     WHERE
-        source IN ('nvml', 'dcgm')
+        source IN ('nvml', 'amdsmi', 'dcgm', 'amd_exporter')
         AND (readings ['power_w'] IS NOT NULL OR readings ['energy_j_total'] IS NOT NULL)
 ),
 
@@ -87,5 +91,5 @@ SELECT
     greatest(1, (SELECT count(DISTINCT measured.device) FROM measured WHERE measured.source = spans.source)) AS devices
 FROM spans
 WHERE source = (
-    SELECT arg_min(source, CASE source WHEN 'nvml' THEN 1 WHEN 'dcgm' THEN 2 ELSE 3 END) FROM spans
+    SELECT arg_min(source, CASE WHEN source IN ('nvml', 'amdsmi') THEN 1 WHEN source = 'declared' THEN 3 ELSE 2 END) FROM spans
 );

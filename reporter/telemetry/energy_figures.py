@@ -32,7 +32,8 @@ _FLOPS_PER_PARAMETER: Final = 2
 
 _SOURCES_OF_POWER: Final = """
     SELECT 1 FROM session_events
-    WHERE type = 'SENSOR_STARTED' AND data ->> '$.source' IN ('nvml', 'dcgm', 'declared')"""
+    WHERE type = 'SENSOR_STARTED'
+        AND data ->> '$.source' IN ('nvml', 'amdsmi', 'dcgm', 'amd_exporter', 'declared')"""
 
 _CORRECTNESS: Final = """
     INSERT INTO correctness

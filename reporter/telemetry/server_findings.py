@@ -19,7 +19,9 @@ _NAMES: Final = {
     "server": "the server's metrics",
     "host": "this machine",
     "nvml": "the GPUs (NVML)",
+    "amdsmi": "the GPUs (AMD SMI)",
     "dcgm": "the GPUs (DCGM)",
+    "amd_exporter": "the GPUs (AMD's exporter)",
 }
 
 

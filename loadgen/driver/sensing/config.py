@@ -31,11 +31,14 @@ SETTLE_S: Final = 0.2
 _MASK: Final = "***"
 
 
+SensorKind = Literal["host", "server", "dcgm", "amd_exporter", "nvml", "amdsmi"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SensorConfig:
     """One sensor."""
 
-    kind: Literal["host", "server", "dcgm", "nvml"]
+    kind: SensorKind
     interval_s: float
     url: str = ""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -64,6 +67,10 @@ def sensor_of(config: SensorConfig) -> Sensor:
         from recorder.sensors.nvml import NvmlSensor
 
         return NvmlSensor(config.interval_s)
+    if config.kind == "amdsmi":
+        from recorder.sensors.amdsmi import AmdSmiSensor
+
+        return AmdSmiSensor(config.interval_s)
     from loadgen.driver.client.redaction import pattern_of, secrets_of
     from recorder.sensors.prometheus import PrometheusSensor
     from recorder.sensors.scrape import ScrapeTarget

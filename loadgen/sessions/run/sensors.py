@@ -8,18 +8,21 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from loadgen.driver.sensing.config import SensorConfig
-from loadgen.sessions.settings.telemetry_options import AUTO, NONE, NVML
+from loadgen.sessions.settings.telemetry_options import AMD_PAGE, AUTO, NONE
 from recorder.event import Event, EventType
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from loadgen.driver.client.endpoint import Endpoint
+    from loadgen.driver.sensing.config import SensorKind
     from loadgen.sessions.run.preparation import Prepared
 
 HOST_INTERVAL_S: Final = 1.0
 
-DCGM_INTERVAL_S: Final = 1.0
+_LIBRARIES: Final[Mapping[str, SensorKind]] = {"nvml": "nvml", "amdsmi": "amdsmi"}
+
+EXPORTER_INTERVAL_S: Final = 1.0
 """The exporter itself collects less often."""
 
 
@@ -49,12 +52,16 @@ def _sensors(prepared: Prepared) -> Iterator[SensorConfig]:
     urls = [url for page in pages for url in (map(own_page, prepared.targets) if page == AUTO else [page])]
     yield from _of_pages(prepared, urls)
     for source in dict.fromkeys(chosen.gpu_metrics):
-        if source == NVML:
-            yield SensorConfig(kind="nvml", interval_s=chosen.gpu_metrics_interval)
+        if library := _LIBRARIES.get(source):
+            yield SensorConfig(kind=library, interval_s=chosen.gpu_metrics_interval)
         else:
-            interval_s = max(chosen.gpu_metrics_interval, DCGM_INTERVAL_S)
+            interval_s = max(chosen.gpu_metrics_interval, EXPORTER_INTERVAL_S)
+            url = source.removeprefix(AMD_PAGE)
             yield SensorConfig(
-                kind="dcgm", interval_s=interval_s, url=source, verify=prepared.targets[0].verify
+                kind="dcgm" if url == source else "amd_exporter",
+                interval_s=interval_s,
+                url=url,
+                verify=prepared.targets[0].verify,
             )
     if chosen.host_metrics or urls or chosen.gpu_metrics:
         yield SensorConfig(kind="host", interval_s=HOST_INTERVAL_S)

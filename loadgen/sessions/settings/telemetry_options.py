@@ -14,7 +14,11 @@ from loadgen.sessions.settings.option import OptionValueError, Panel
 
 TELEMETRY: Final = Panel("Telemetry")
 
-NVML: Final = "nvml"
+LIBRARIES: Final = ("nvml", "amdsmi")
+"""The management libraries of GPU vendors, for GPUs of this host."""
+
+AMD_PAGE: Final = "amd:"
+"""What precedes the URL of AMD's exporter."""
 """In place of a URL: the GPUs of this host."""
 
 AUTO: Final = "auto"
@@ -47,10 +51,13 @@ def page_url(value: str) -> str:
 
 
 def gpu_source(value: str) -> str:
-    """Read `nvml`, or the URL of DCGM's exporter."""
+    """Read the name of a library, the URL of DCGM's exporter, or `amd:` and the URL of AMD's."""
     if value in (AUTO, NONE):
-        raise OptionValueError("give nvml, or the URL of DCGM's exporter")
-    return value if value == NVML else page_url(value)
+        raise OptionValueError("give nvml, amdsmi, the URL of DCGM's exporter, or amd: and the URL of AMD's")
+    if value in LIBRARIES:
+        return value
+    prefix = AMD_PAGE if value.startswith(AMD_PAGE) else ""
+    return prefix + page_url(value.removeprefix(prefix))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -75,13 +82,14 @@ class TelemetrySettings:
     )
 
     gpu_metrics: list[str] = TELEMETRY.option(
-        "Record power, energy and use of GPUs: of this host, or by the URL of DCGM's exporter.",
+        "Record power, energy and use of GPUs: of this host by NVML or AMD SMI; of others by an exporter: "
+        "DCGM's, or AMD's.",
         [],
         parser=gpu_source,
-        metavar="nvml|URL",
+        metavar="nvml|amdsmi|URL|amd:URL",
     )
     gpu_metrics_interval: Seconds = TELEMETRY.option(
-        "Time between two readings of the GPUs by NVML; DCGM's exporter is read each second.", 0.1
+        "Time between two readings of the GPUs by a library; an exporter is read each second.", 0.1
     )
     declared_power: float | None = TELEMETRY.option(
         "Power of the system, if not measurable: energy is then tagged as declared.", metavar="WATTS"
