@@ -42,7 +42,7 @@ class Energy:
     """Joules of a run, from one kind of source.
 
     Attributes:
-        source: `nvml` or `amdsmi` (GPUs of the client's host), `dcgm` or `amd_exporter` (GPUs by an exporter),
+        source: `nvml` or `amdsmi` (GPUs of the client's host), `dcgm` or `amd_exporter` (by an exporter),
             or `declared`. Figures of different sources are not of the same thing.
         method: `counter` (the devices' energy counters), `power` (the integral of their power), `mixed`, or
             `declared`.
