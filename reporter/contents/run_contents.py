@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from reporter.compare.compared_figure import figure
 from reporter.compare.compared_metric import metric
-from reporter.contents import example_requests, scored
+from reporter.contents import example_requests, scored, session_lanes
 from reporter.contents.example_requests import FAILED, SLOWEST
 from reporter.log.sql_files import quoted, sql_file
 from reporter.log.subjects import has_sensors
@@ -37,6 +37,7 @@ LEVEL: Final = 0.95
 MEASURED: Final = (
     *("output_tps", "qps", "ttft:p(50)", "ttft:p(99)", "tpot:p(50)", "tpot:p(99)", "itl:p(50)", "itl:p(99)"),
     *("latency:p(50)", "latency:p(99)", "error"),
+    *("session:p(50)", "session:p(95)", "jobs_per_hour", "hit_rate"),
 )
 """The figures of a page, as `loadgen compare --metric` names them."""
 
@@ -141,6 +142,7 @@ class RunContents:
         plots: All that the run has data for.
         absent: The others, with the reason.
         parts: By tag and by name, plots with a series per value of the tag.
+        sessions: The requests of some sessions, the slowest session first.
         samples: Some scored answers; None of a run without benchmarks.
         windows: SQL that puts the windows of the rates in the place of the run's own; empty for these.
         stages: The query of the stages of the load; empty without any.
@@ -153,6 +155,7 @@ class RunContents:
     parts: Mapping[str, Mapping[str, Plot]] = field(default_factory=dict)
     slowest: tuple[RequestExcerpt, ...] = ()
     failed: tuple[RequestExcerpt, ...] = ()
+    sessions: tuple[tuple[session_lanes.LaneTurn, ...], ...] = ()
     samples: ScoredSamples | None = None
     windows: str = ""
     stages: str = ""
@@ -183,6 +186,7 @@ def run_contents(report: Report, evidence: LogEvidence) -> RunContents:
             parts={tag: dict(_parts(narrow, tag, divided)) for tag in _tags(report)[:MOST_TAGS]},
             slowest=example_requests.slowest(log, narrow, read),
             failed=example_requests.failed(log, narrow, read),
+            sessions=session_lanes.sessions(log) if report.sessions else (),
             samples=scored.scored_samples(log, report.accuracy, read) if has_scores else None,
             windows="" if log.windows is None else windows_sql(log.windows, log.window),
             stages=stage_statement(log, report),

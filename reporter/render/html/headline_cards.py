@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from reporter import statements
@@ -26,10 +27,15 @@ _MOST_ERRORS: Final = 3
 
 
 def cards(report: Report, contents: RunContents) -> FigureCards | None:
-    """The cards: scores, throughput, TTFT, TPOT or ITL, latency, failures; None where there is no figure."""
+    """The cards: scores, sessions, throughput, latencies, failures; None where there is no figure."""
     headlines = contents.headlines
     rates = statements.rates(report)
-    made = (*_scores(report), *_throughput(report, headlines, rates), *_latencies(report, headlines))
+    made = (
+        *_scores(report),
+        *_sessions(report, headlines),
+        *_throughput(report, headlines, rates),
+        *_latencies(report, headlines),
+    )
     if not made:
         return None
     note = _NOTE if any(headline.low is not None for headline in headlines.values()) else ""
@@ -50,6 +56,31 @@ def _scores(report: Report) -> Iterator[FigureCard]:
             more=(f"{whole(score.issued)} samples, {whole(score.unscored)} unscored",),
             sql=statements.accuracy(),
         )
+
+
+def _sessions(report: Report, headlines: Mapping[str, HeadlineValue]) -> Iterator[FigureCard]:
+    sessions = report.sessions
+    durations = {
+        name: headlines[key] for name in ("p50", "p95") if (key := f"session:p({name[1:]})") in headlines
+    }
+    if sessions is None or not durations:
+        return
+    more = [f"{whole(sessions.endings.get('completed', 0))} of {whole(sessions.count)} completed"]
+    if jobs := headlines.get("jobs_per_hour"):
+        more.append(f"{figure(jobs.value)} jobs/h{_range(jobs)}")
+    if hits := headlines.get("hit_rate"):
+        more.append(f"{fixed(100 * hits.value, 1)} % cached")
+    figures = tuple(_figure(_in_seconds(duration), name) for name, duration in durations.items())
+    yield FigureCard("Session duration", figures, tuple(more), statements.sessions("sessions"))
+
+
+def _range(of: HeadlineValue) -> str:
+    return "" if of.low is None else f" ({_ends(of)})"
+
+
+def _in_seconds(of: HeadlineValue) -> HeadlineValue:
+    low, high = (None if end is None else end / 1e3 for end in (of.low, of.high))
+    return replace(of, value=of.value / 1e3, low=low, high=high, unit="s")
 
 
 def _throughput(report: Report, headlines: Mapping[str, HeadlineValue], rates: str) -> Iterator[FigureCard]:

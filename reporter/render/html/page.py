@@ -140,6 +140,45 @@ class Plots:
 
 
 @dataclass(frozen=True, slots=True)
+class SwimLane:
+    """A session over time.
+
+    Attributes:
+        names: One a row.
+        ms: The time that the drawing is wide.
+        height: Of the drawing, in px.
+        paths: The lines, by the class of the style sheet.
+        figures: Those of requests, for the script.
+        axis: The labels at equal distances.
+        table: A row an agent.
+    """
+
+    mark: Mark
+    title: str
+    facts: str
+    names: tuple[str, ...]
+    ms: float
+    height: int
+    paths: tuple[tuple[str, str], ...]
+    figures: str
+    axis: tuple[str, ...]
+    table: Table
+
+
+@dataclass(frozen=True, slots=True)
+class SessionLanes:
+    """Sessions over time, each of which opens, and what the kinds of lines mean."""
+
+    template: ClassVar = "lanes"
+    anchor: str
+    title: str
+    sessions: tuple[SwimLane, ...]
+    kinds: tuple[tuple[str, str], ...]
+    note: str = ""
+    sql: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Quote:
     """A text of a server or a user, with a name."""
 
@@ -247,7 +286,7 @@ class Prose:
     queries: tuple[tuple[str, str], ...] = ()
 
 
-Section = FigureCards | Remarks | Tables | Plots | Requests | Samples | Prose
+Section = FigureCards | Remarks | Tables | Plots | Requests | Samples | SessionLanes | Prose
 
 
 @dataclass(frozen=True, slots=True)

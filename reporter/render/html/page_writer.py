@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from reporter.number_text import figure, whole
 from reporter.plots.marks import PHASES, in_words
-from reporter.render.html.page import Plots, Samples
+from reporter.render.html.page import Plots, Samples, SessionLanes
 from reporter.render.html.plot_data import as_json, as_tables
 from reporter.render.html.visible import visible
 
@@ -33,7 +33,9 @@ def write(page: Page) -> str:
     from markupsafe import Markup
 
     plots = [section for section in page.sections if isinstance(section, Plots)]
-    has_script = bool(plots or page.command) or any(isinstance(section, Samples) for section in page.sections)
+    has_script = bool(plots or page.command) or any(
+        isinstance(section, Samples | SessionLanes) for section in page.sections
+    )
     style, charts, script = (asset(name) for name in ("page.css", "charts.min.js", "page.js"))
     data = as_json(plots)
     return (

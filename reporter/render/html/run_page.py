@@ -27,7 +27,7 @@ from reporter.render import (
 )
 from reporter.render.console_page import clean, plain
 from reporter.render.heading import heading
-from reporter.render.html import page_writer
+from reporter.render.html import page_writer, swim_lanes
 from reporter.render.html.excerpts import failed, samples, slowest
 from reporter.render.html.headline_cards import cards
 from reporter.render.html.page import Page, Prose, Remark, Remarks, Tables
@@ -86,6 +86,10 @@ def _sections(report: Report, contents: RunContents) -> Iterator[Section]:
         yield _accuracy(report)
     yield from plots.opening()
     yield _findings(report)
+    if report.sessions is not None:
+        if contents.sessions:
+            yield swim_lanes.section(contents.sessions, report.sessions.count)
+        yield _sessions(report.sessions)
     if own := imported_figures.table(report):
         yield Tables("imported", f"Figures of {(report.run.imported or {}).get('format')}", (own,))
     if contents.samples is not None and contents.samples.samples:
@@ -96,8 +100,6 @@ def _sections(report: Report, contents: RunContents) -> Iterator[Section]:
         yield rules(verdict, metric_statements.rules(report))
     if report.episodes is not None:
         yield _episodes(report.episodes)
-    if report.sessions is not None:
-        yield _sessions(report.sessions)
     for name, part in report.sections.items():
         yield _section(name, part)
     yield from plots.further()
