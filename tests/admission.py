@@ -66,10 +66,10 @@ class Admission:
     def _serve(self, client: socket.socket) -> None:
         """Pass on the requests of one connection, one after the other."""
         with client, suppress(OSError), socket.create_connection(self._behind) as server:
-            answering = threading.Thread(target=_pass_on, args=(server, client), daemon=True)
+            answering = threading.Thread(target=pass_on, args=(server, client), daemon=True)
             answering.start()
             with client.makefile("rb") as requests:
-                while (request := _request(requests)) and self._is_admitted(client):
+                while (request := request_of(requests)) and self._is_admitted(client):
                     server.sendall(request)
             server.shutdown(socket.SHUT_RDWR)
             answering.join()
@@ -84,7 +84,7 @@ class Admission:
             return True
 
 
-def _request(stream: IO[bytes]) -> bytes:
+def request_of(stream: IO[bytes]) -> bytes:
     """The next request: its head, and a body of the length that the head has; empty where there is none."""
     lines = []
     while (line := stream.readline()) not in {b"", b"\r\n"}:
@@ -105,7 +105,7 @@ def _has_gone(client: socket.socket) -> bool:
         return True
 
 
-def _pass_on(source: socket.socket, target: socket.socket) -> None:
+def pass_on(source: socket.socket, target: socket.socket) -> None:
     """Pass on what comes until there is no more, or no reader."""
     with suppress(OSError):
         while piece := source.recv(_PIECE):

@@ -118,7 +118,7 @@ def _paths(turns: Sequence[LaneTurn], rows: Mapping[int, int]) -> Iterator[tuple
     """The kinds of lines, each with a path."""
     scale = WIDTH / turns[0].duration_ms
     lines: dict[str, list[str]] = defaultdict(list)
-    at: dict[str, tuple[int, int]] = {}
+    pens: dict[str, tuple[int, int]] = {}
 
     def draw(kind: str, row: int, begin: float | None, end: float | None, least: int = 0) -> None:
         if begin is None or end is None:
@@ -126,9 +126,9 @@ def _paths(turns: Sequence[LaneTurn], rows: Mapping[int, int]) -> Iterator[tuple
         x, y = round(begin * scale), row * ROW + ROW // 2
         width = max(round(end * scale) - x, least)
         if width > 0:
-            from_x, from_y = at.get(kind, (0, 0))
+            from_x, from_y = pens.get(kind, (0, 0))
             lines[kind].append(f"m{x - from_x} {y - from_y}h{width}")
-            at[kind] = x + width, y
+            pens[kind] = x + width, y
 
     by_number = {turn.turn: turn for turn in turns}
     for turn in sorted(turns, key=lambda turn: (rows[turn.stream], turn.sent_ms)):
@@ -148,9 +148,9 @@ def _paths(turns: Sequence[LaneTurn], rows: Mapping[int, int]) -> Iterator[tuple
         before = by_number.get(-1 if turn.waited_for is None else turn.waited_for)
         if before is not None and rows[before.stream] != row and turn.ready_ms is not None:
             x, y = round(turn.ready_ms * scale), rows[before.stream] * ROW + ROW // 2
-            from_x, from_y = at.get("link", (0, 0))
+            from_x, from_y = pens.get("link", (0, 0))
             lines["link"].append(f"m{x - from_x} {y - from_y}v{(row - rows[before.stream]) * ROW}")
-            at["link"] = x, row * ROW + ROW // 2
+            pens["link"] = x, row * ROW + ROW // 2
     for kind in KINDS:
         if kind in lines:
             yield kind, "".join(lines[kind])
@@ -198,7 +198,7 @@ def _agent(turns: Sequence[LaneTurn]) -> tuple[str, ...]:
     return (
         name,
         whole(len(turns)),
-        *(seconds(at / 1e3) for at in (turns[0].sent_ms, turns[-1].ended_ms)),
+        *(seconds(moment_ms / 1e3) for moment_ms in (turns[0].sent_ms, turns[-1].ended_ms)),
         figure(sum(times) / len(times)) if times else NOTHING,
         figure(sum(map(_join_ms, turns)) / 1e3),
         *(
