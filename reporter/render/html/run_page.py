@@ -87,9 +87,7 @@ def _sections(report: Report, contents: RunContents) -> Iterator[Section]:
     yield from plots.opening()
     yield _findings(report)
     if report.sessions is not None:
-        if contents.sessions:
-            yield swim_lanes.section(contents.sessions, report.sessions.count)
-        yield _sessions(report.sessions)
+        yield from _sessions(report.sessions, contents)
     if own := imported_figures.table(report):
         yield Tables("imported", f"Figures of {(report.run.imported or {}).get('format')}", (own,))
     if contents.samples is not None and contents.samples.samples:
@@ -164,9 +162,11 @@ def _episodes(of_run: Episodes) -> Tables:
     return Tables("episodes", "Episodes", tables, (f"On average: {shares}.",) if shares else ())
 
 
-def _sessions(of_run: Sessions) -> Tables:
+def _sessions(of_run: Sessions, contents: RunContents) -> Iterator[Section]:
+    if contents.sessions:
+        yield swim_lanes.section(contents.sessions, of_run.count)
     lines = tuple(f"{line[0].upper()}{line[1:]}." for line in session_tables.lines(of_run))
-    return Tables("sessions", "Sessions", tuple(session_tables.all_tables(of_run)), lines)
+    yield Tables("sessions", "Sessions", tuple(session_tables.all_tables(of_run)), lines)
 
 
 def _section(name: str, part: ReportSection) -> Section:
