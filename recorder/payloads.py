@@ -22,7 +22,9 @@ from typing import Annotated, Any, Final, Literal, Required, TypedDict
 from recorder.event import JSON, TEXT, EventType, Integer, KeyColumn, Moment, Real, Text, TextMap, Truth
 from recorder.tree_payloads import Phase, TreeEnded, TreeTurn
 
-_Early = Literal["interrupted", "worker_lost", "error_budget", "overloaded", "gate_lost", "node_lost"]
+_Early = Literal[
+    "interrupted", "worker_lost", "error_budget", "overloaded", "gate_lost", "node_lost", "warmup_failed"
+]
 EndReason = Literal["completed", _Early]
 StopReason = Literal["duration", "requests", _Early]
 Histograms = Annotated[Mapping[str, Mapping[str, float]], KeyColumn("MAP(VARCHAR, MAP(VARCHAR, DOUBLE))")]

@@ -27,6 +27,7 @@ class TreeTurn(TypedDict, total=False):
     block_tokens: Integer | None  #: tokens of the whole blocks of the prompt
     input_tokens: Integer | None  #: recorded tokens of the prompt
     output_tokens: Integer | None  #: recorded tokens of the answer
+    moved_ms: Real | None  #: how much earlier the caps on idle time made it due
 
 
 class TreeEnded(TypedDict, total=False):
@@ -41,3 +42,4 @@ class TreeEnded(TypedDict, total=False):
     turns: Required[Integer]  #: its number of turns
     ending: Required[Text]  #: `completed`, or the first reason for a turn without an answer
     never_asked: Annotated[Mapping[str, int], JSON] | None  #: turns that were never asked, by reason
+    begun_at_ms: Real | None  #: the moment of the recorded session that it began at; none for its start

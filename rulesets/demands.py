@@ -11,6 +11,14 @@ if TYPE_CHECKING:
 DEMANDED: Final = (
     *("max_error_rate", "min_samples", "min_duration_s", "dataset_multiple", "min_passes", "streaming"),
     *("min_samples_per_concurrency", "warmup_per_concurrency"),
+    *(
+        OF_SESSIONS := (
+            "min_sessions",
+            "min_sessions_per_concurrency",
+            "min_coverage",
+            "max_context_overflow_rate",
+        )
+    ),
 )
 """What a run can be asked to have, by the keys of `validity`."""
 
@@ -59,6 +67,11 @@ class ValidityDemand:
         streaming: `required` where answers must be streamed.
         min_samples_per_concurrency: Completed requests for each place of the concurrency.
         warmup_per_concurrency: Warm-up requests for each.
+        min_sessions: Completed sessions.
+        min_sessions_per_concurrency: Completed sessions for each place of the concurrency.
+        min_coverage: The least share of the duration up to the last TTFT, and to the last request with ITL.
+        max_context_overflow_rate: The greatest share of answers that end a session, because its context is
+            too long.
         warn: Those of the above whose violation is a warning, and leaves the run valid.
     """
 
@@ -70,6 +83,10 @@ class ValidityDemand:
     streaming: Literal["required", "any"] = "any"
     min_samples_per_concurrency: int | None = None
     warmup_per_concurrency: int | None = None
+    min_sessions: int | None = None
+    min_sessions_per_concurrency: int | None = None
+    min_coverage: float | None = None
+    max_context_overflow_rate: float | None = None
     warn: tuple[str, ...] = ()
 
 

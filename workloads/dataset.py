@@ -28,8 +28,8 @@ class Dataset:
         facts: What else the log is to keep of it, as JSON: how lengths were counted, for one.
         questions: Of benchmarks, the questions whose samples these are, in the same order; empty where none
             judges the answers.
-        session_kind: The service of a plug-in that makes the kind of sessions that the samples open; empty
-            for single turns, conversations and episodes.
+        session_kind: The kind of sessions of a plug-in that the samples open; empty for single turns,
+            conversations and episodes.
         tasks: Of benchmarks, their facts in order, each with `first`, the index of its first question.
     """
 

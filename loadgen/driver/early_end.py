@@ -25,6 +25,7 @@ class EarlyEnd:
         self, plan: Plan, stop: Stop, emit: Emit, clock: Clock, abort: Callable[[str | None], None]
     ) -> None:
         self._budget = plan.budget
+        self._has_positions = plan.warmup_rounds > 0
         self._stop = stop
         self._emit = emit
         self._clock = clock
@@ -41,6 +42,11 @@ class EarlyEnd:
         if self._stop.reason is None and (spent := self._budget.spent(progress)) is not None:
             self._emit(ending.budget_spent(spent, progress, self._clock.now_ns()))
             self._stop.drain(ending.ERROR_BUDGET)
+        if self._has_positions and progress.warmup_failed and self._stop.reason is None:
+            from loadgen.driver.incomplete_warmup import WARMUP_FAILED, warmup_failed
+
+            self._emit(warmup_failed(progress.warmup_failed, self._clock.now_ns()))
+            self._stop.drain(WARMUP_FAILED)
         if self._overload is not None and progress.phase == "performance" and self._stop.reason is None:
             self._heed_overload(self._overload, progress)
 

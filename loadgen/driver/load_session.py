@@ -90,17 +90,17 @@ class LoadSession:
             heeding.cancel()
         self._tell(EventType.TEST_ENDED, reason=self._stop.reason or "completed")
 
-    # The phases…
-
     async def _warm_up(self) -> None:
         duration_s = self._plan.warmup_s
         requests = self._plan.warmup if duration_s is None else None
         start_ns = await self._start_phase(
             "warmup", self._pool.lead_ns, duration_s=duration_s, requests=requests
         )
-        first = 0 if self._plan.first else -1
-        await self._issue(Phase("warmup", start_ns, requests, _later(start_ns, duration_s), first))
-        await self._pool.settle()
+        first = 0 if self._plan.first or self._plan.warmup_rounds else -1
+        for _ in range(self._plan.warmup_rounds or 1):
+            start_ns = max(start_ns, self._clock.now_ns())
+            await self._issue(Phase("warmup", start_ns, requests, _later(start_ns, duration_s), first))
+            await self._pool.settle()
         await self._end_phase("warmup")
 
     async def _measure(self) -> None:

@@ -75,6 +75,8 @@ class Plan:
     schedule_seed: int | None = None
     #: A further kind of sessions; None where all are single turns or conversations.
     session_kind: SessionKind | None = None
+    #: How often the warm-up begins the first measured sessions; 0 where it has sessions of its own.
+    warmup_rounds: int = 0
 
     @property
     def arrivals_seed(self) -> int:
@@ -91,9 +93,10 @@ class Plan:
         """The number in the session that the first measured request has: after those of the warm-up.
 
         But 0 where their number is unknown, and where whole passes are shuffled: the warm-up then has the
-        numbers below 0.
+        numbers below 0. With `warmup_rounds` it has those from 0.
         """
-        return 0 if self.warmup_s is not None or self.order == "shuffle" else self.warmup
+        from_0 = self.warmup_s is not None or self.order == "shuffle" or self.warmup_rounds
+        return 0 if from_0 else self.warmup
 
     def __post_init__(self) -> None:
         if self.requests is None and self.sessions is None and self.duration_s is None:

@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 RECENT: Final = 200
 """How many of the latest TTFTs the live median is taken over."""
 
-_NUMBERS: Final = ("issued", "completed", "in_flight", "given_up", "sessions", "never_asked", "output_tokens")
+_NUMBERS: Final = (
+    *("issued", "completed", "in_flight", "given_up", "sessions", "never_asked", "output_tokens"),
+    "warmup_failed",
+)
 _BY_NAME: Final = ("errors", "cut")
 """The counters that workers report."""
 
@@ -32,6 +35,7 @@ class SessionProgress:
     #: Those of them that ended before their last turn, by the reason: `failed`, `duration`, `stopped`.
     cut: Counter[str] = field(default_factory=Counter)
     never_asked: int = 0
+    warmup_failed: int = 0  #: requests that sessions of the warm-up lack: failed, cancelled or never issued
     output_tokens: int = 0  #: tokens (chunks, where the server does not count) of completed requests
     recent_ttft_ms: deque[float] = field(default_factory=lambda: deque(maxlen=RECENT))
 

@@ -47,8 +47,7 @@ def _run_here(settings: PerfSettings, observer: Observer) -> tuple[Prepared, Pat
         from loadgen.sessions.run.loads import load_of
         from loadgen.sessions.run.preparation import prepare, workers_of
 
-        workers = 1 if settings.episodes.sequential else settings.client.workers
-        _spawn(launcher, workers_of(workers, load_of(settings.load), settings.load.requests))
+        _spawn(launcher, workers_of(settings.workers, load_of(settings.load), settings.load.requests))
         from loadgen.sessions.files.run_folder import new_run_folder
         from loadgen.sessions.run.preflight import warn_of
 

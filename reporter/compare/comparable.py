@@ -31,6 +31,7 @@ _SETTINGS: Final = (
         "retry",
         "connection",
         "timeout_s",
+        "session_trees",
     ),
 )
 """The settings that figures depend on."""

@@ -25,6 +25,7 @@ _ENDED: Final = {
     "error_budget": "ERROR BUDGET SPENT",
     "overloaded": "OVERLOADED",
     "gate_lost": "GATE LOST",
+    "warmup_failed": "WARM-UP FAILED",
 }
 """How a run ended, where that was not in order."""
 

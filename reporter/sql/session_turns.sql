@@ -38,6 +38,7 @@ WITH turns AS (
         end_ms AS recorded_end_ms,
         tree_turns.input_tokens AS recorded_input_tokens,
         tree_turns.output_tokens AS recorded_output_tokens,
+        moved_ms,
         lag(ended_ns) OVER stream_so_far AS own_ready_ns
     FROM samples LEFT JOIN tree_turns USING (sample_uuid)
     WHERE
@@ -46,6 +47,8 @@ WITH turns AS (
         AND status <> 'abandoned'
         AND conversation_id NOT IN (SELECT conversation_id FROM requests WHERE is_episode AND conversation_id IS NOT NULL)
     WINDOW stream_so_far AS (PARTITION BY conversation_id, coalesce(stream, 0) ORDER BY turn)
+    -- A warm-up can ask turns of a session that is measured.
+    QUALIFY measured OR NOT bool_or(measured) OVER (PARTITION BY conversation_id)
 ),
 
 ready AS (

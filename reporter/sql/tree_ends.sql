@@ -6,6 +6,7 @@ SELECT DISTINCT ON (conversation_id)
     ending,
     begun_ns + shift_of(seq) AS begun_ns,
     never_asked,
+    begun_at_ms,
     ending IN ('stopped', 'duration')
     OR coalesce(len(list_intersect(json_keys(never_asked), ['stopped', 'duration'])) > 0, false) AS is_cut
 FROM (

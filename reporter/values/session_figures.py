@@ -93,6 +93,9 @@ class Sessions:
             the second turn of streams on, of prompts with 1,024 such tokens or more.
         reusing_turns: The requests that `reused_rate` is of.
         lost_turns: Those of them that had less than half of these tokens cached.
+        ttft_coverage: The time from the start to the last first token, as a share of the requested duration;
+            None without one.
+        itl_coverage: The same up to the last end of a request with two tokens or more.
     """
 
     count: int
@@ -113,3 +116,5 @@ class Sessions:
     reused_rate: float | None
     reusing_turns: int
     lost_turns: int
+    ttft_coverage: float | None
+    itl_coverage: float | None

@@ -120,6 +120,10 @@ _VALIDITY: Final = keys(
         "streaming": choice(("required", "any")),
         "min_samples_per_concurrency": whole(COUNT),
         "warmup_per_concurrency": whole(COUNT_OR_NONE),
+        "min_sessions": whole(COUNT),
+        "min_sessions_per_concurrency": whole(COUNT),
+        "min_coverage": number(SHARE),
+        "max_context_overflow_rate": number(ERROR_RATE),
         "warn": items(choice(DEMANDED)),
     }
 )

@@ -108,8 +108,23 @@ LINES = {
     ),
     f"aiperf profile --model m --url {URL} --scenario inferencex-agentx-mvp --input-file traces "
     "--custom-dataset-type weka_trace --concurrency 32 --benchmark-duration 1800 --streaming": (
-        f"perf --model m --concurrency 32 --url {URL} --salt --ignore-eos --ruleset agentx-like "
-        "--scenario '*/agentx-mvp' --trace traces --duration 1800"
+        f"perf --model m --concurrency 32 --url {URL} --salt --salt-at user --ignore-eos --start-window 0..1 "
+        "--idle-cap 10s --ruleset agentx-like --scenario '*/agentx-mvp' --trace traces --duration 1800"
+    ),
+    f"agentx profile --model m --url {URL} --endpoint-type chat --streaming --concurrency 32 "
+    "--public-dataset semianalysis_cc_traces_weka_062126 --warmup-requests-per-lane 1 "
+    "--benchmark-duration 1200 --use-server-token-count --no-gpu-telemetry": (
+        "perf --model m --concurrency 32 --salt --salt-at user --ignore-eos --start-window 0.25..0.75 "
+        "--warmup-drain 1800s --idle-cap 10s --tree-idle-cap 300s --max-error-rate 0.1 --seed 42 "
+        f"--ruleset agentx-like --scenario '*/agentx' --url {URL} --protocol chat "
+        "--trace cc-traces-weka-062126 --trace-format weka --cache-pressure 1 --duration 1200"
+    ),
+    "aiperf profile -m m --input-file t --custom-dataset-type weka_trace --concurrency 2 "
+    "--trajectory-start-min-ratio 0.1 --trajectory-start-max-ratio 0.6 --agentic-warmup-grace-period 60 "
+    "--trace-idle-gap-cap-seconds 30 --system-idle-gap-cap-seconds 5 --failed-request-threshold 0.2 "
+    "--cache-bust first_turn_prefix --unsafe-override --burst-phase-starts --replay-speedup 10": (
+        "perf --concurrency 2 --model m --trace t --start-window 0.1..0.6 --warmup-drain 60s "
+        "--tree-idle-cap 30s --idle-cap 5s --max-error-rate 0.2 --salt --salt-at user --trace-speed 10"
     ),
     "profile -m m --request-rate 10 --concurrency 20 --request-count 50": (
         "perf --max-concurrency 20 --model m --rate 10 --requests 50"

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 SPEED = {"itl": "10ms", "slowdown": "7.4ms", "tokens": "uniform:10..14"}
 """n agents have 1000 / (10 + 7.4 (n - 1)) tokens/s: 21.3 of 6, and 18.4 of 7."""
 
+FEW = ("--skip", "validity.min_sessions", "--skip", "validity.min_sessions_per_concurrency")
+"""Trials of a second complete no session."""
+
 PLACES = {"itl": "20ms", "slots": 6, "tokens": "uniform:10..14"}
 """The seventh agent waits a sixth of an answer, 40 ms, in the mean."""
 
@@ -24,7 +27,7 @@ PLACES = {"itl": "20ms", "slots": 6, "tokens": "uniform:10..14"}
 @pytest.mark.parametrize(
     ("capacity", "rules"),
     [
-        (SPEED, ("--ruleset", "agentperf-like", "--scenario", "*/tier-20")),
+        (SPEED, ("--ruleset", "agentperf-like", "--scenario", "*/tier-20", *FEW)),
         (PLACES, ("--require", "tps_per_user:p(75)>=20", "--require", "ttft:p(95)<=25ms")),
     ],
 )
@@ -37,8 +40,11 @@ def test_a_search_finds_the_known_number_of_agents(
     replay = ("--trace", trace, "--trace-speed", 1000, "--salt")
     with start_mock(ttft="1ms", **capacity) as server:
         common = ("--url", server.url, "--model", "mock", "-c", "5..8", "--point-duration", "1s", "-q")
+        common = (*common, "--gpus", 2)
         done = loadgen(
             "search", *common, *replay, *rules, "--on-invalid", "warn", "--json", "--out", "search"
         )
     result = orjson.loads(done.stdout)
     assert (result["concurrency"], result["between"]) == (6, [6, 7]), result["message"]
+    assert result["per_gpu"] == 3
+    assert "6 users, 3 per GPU" in result["message"]

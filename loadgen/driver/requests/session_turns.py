@@ -298,3 +298,5 @@ class SessionTurns:
             if never_asked:
                 progress.cut[why_cut] += 1
                 progress.never_asked += never_asked
+        else:
+            self._turns.progress.warmup_failed += never_asked

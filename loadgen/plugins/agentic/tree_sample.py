@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Protocol, overload
 
@@ -131,6 +131,11 @@ class PlayedPrompts:
     def needs_answers(self) -> bool:
         """Whether later turns contain the answers of the endpoint."""
         return self._tree.history is History.LIVE
+
+    def skipping(self, turns: Collection[int]) -> Steps[None]:
+        """Take turns as past, which are not asked: their prompts and recorded answers are the history."""
+        for number in () if self._is_whole else sorted(turns):
+            yield from self.making(number)
 
     def making(self, number: int) -> Steps[Sample]:
         """The making of the request of a turn.

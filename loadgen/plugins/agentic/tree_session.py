@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from dataclasses import dataclass, field
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.driver.requests.cache_buster import salted
 from loadgen.driver.requests.turn_outcome import AnswerUse, TurnOutcome
+from loadgen.plugins.agentic.idle_cap import IdleCap, Pause
 from loadgen.plugins.agentic.prefix_hits import counting_hits
 from loadgen.plugins.agentic.tree_sample import PlayedPrompts, models_of
 from loadgen.plugins.agentic.workbench import WHEN_IDLE
@@ -23,10 +24,12 @@ from recorder.event import Event, EventType
 from reporter.findings.failed_requests import is_context_overflow
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Iterable, Sequence
+    from collections.abc import Callable, Coroutine, Iterable
 
     from loadgen.driver.requests.session_turns import SessionTurns
     from loadgen.driver.session_kind import HostingWorker
+    from loadgen.plugins.agentic.mid_start import SessionPosition
+    from loadgen.plugins.agentic.salting import Salting
     from loadgen.plugins.agentic.tree_sample import TreeSample
     from loadgen.plugins.agentic.workbench import BenchJob, Steps, Workbench
     from workloads.sample import Sample
@@ -45,17 +48,44 @@ FAILED: Final = "failed"
 OVERFLOW: Final = "context_overflow"
 
 
+@dataclass(frozen=True, slots=True)
+class Playing:
+    """How a session is played.
+
+    Attributes:
+        speed: How many times as fast as recorded the delays pass.
+        salting: Makes prompts unique; None for no salt.
+        models: See `models_of`.
+        caps: The caps on idle time: of all sessions, and of this one.
+        position: Where the session begins; None for the first turn.
+        sooner_ns: How much earlier than recorded the turns after the position are due.
+        conversation: The id of the session in the log.
+    """
+
+    speed: float = 1.0
+    salting: Salting | None = None
+    models: tuple[str, ...] = ()
+    caps: tuple[IdleCap, ...] = ()
+    position: SessionPosition | None = None
+    sooner_ns: Callable[[], int] = int
+    conversation: str = field(default_factory=lambda: token_hex(8))
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the log keeps of each request."""
+        salt = {} if self.salting is None else {"salt": self.salting.text}
+        return {"conversation": self.conversation, **salt}
+
+
 class TreeSession:
     """A session tree; see `loadgen.driver.session_kind.UserSession`.
 
     Args:
         number: The number of the session in the run.
         sample: The tree.
-        speed: How many times as fast as recorded the delays pass.
-        salt: A text at the start of every prompt; empty for none.
+        playing: How the session is played.
         worker: Encodes requests, and logs events.
         bench: Makes the tree and the requests.
-        models: See `models_of`.
     """
 
     last_turn = 0
@@ -64,20 +94,16 @@ class TreeSession:
         self,
         number: int,
         sample: TreeSample,
-        speed: float,
-        salt: str,
+        playing: Playing,
         worker: HostingWorker,
         bench: Workbench,
-        models: Sequence[str] = (),
     ) -> None:
         self.number = number
         self._sample = sample
-        self._speed = speed
-        self._asked = models
-        self._salt = salt
+        self._playing = playing
         self._emit, self._prepare = worker.emit, worker.prepare
         self._bench = bench
-        self._facts = {"conversation": token_hex(8), **({"salt": salt} if salt else {})}
+        self._facts = playing.facts
         self._never: dict[int, str] = {}
         self._pauses: dict[int, asyncio.Task[None]] = {}
         self._requests: dict[int, BenchJob[Request]] = {}
@@ -90,20 +116,24 @@ class TreeSession:
         sample = self._sample
         self._tree = tree = yield from sample.corpus.making(sample.number)
         self.last_turn = len(tree.turns) - 1
-        self._models = models_of(tree, self._asked)
+        self._models = models_of(tree, self._playing.models)
         self._prompts = PlayedPrompts(sample, tree, self._models)
         self._use = AnswerUse.FOLLOWED if self._prompts.needs_answers else AnswerUse.MEASURED
-        self._left = set(range(len(tree.turns)))
-        self._waits_for = [len(turn.after) for turn in tree.turns]
+        position = self._playing.position
+        past = frozenset(() if position is None else position.past)
+        yield from self._prompts.skipping(past)
+        self._left = set(range(len(tree.turns))) - past
+        self._planned = len(self._left)
+        self._waits_for = [len(past.union(turn.after)) - len(past) for turn in tree.turns]
+        self._firsts = [number for number in sorted(self._left) if not self._waits_for[number]]
         self._not_issued = [*self._waits_for]
         self._followers: list[list[int]] = [[] for _ in tree.turns]
         for follower, turn in enumerate(tree.turns):
             for before in turn.after:
                 self._followers[before].append(follower)
         self._hits = yield from counting_hits(tree)
-        for number, turn in enumerate(tree.turns):
-            if not turn.after:
-                self._begin_request(number, WHEN_IDLE)
+        for number in self._firsts:
+            self._begin_request(number, WHEN_IDLE)
 
     def begin(self, turns: SessionTurns) -> Coroutine[Any, Any, TurnOutcome]:
         """Take all turns; issuing ends with the last one that leaves."""
@@ -118,9 +148,8 @@ class TreeSession:
             await self._bench.result(self._making, self._began_ns)
             self._ready_ns = [self._began_ns] * len(self._tree.turns)
             async with asyncio.TaskGroup() as self._group:
-                for number, turn in enumerate(self._tree.turns):
-                    if not turn.after:
-                        self._start(number)
+                for number in self._firsts:
+                    self._start(number)
         except asyncio.CancelledError:
             self._making.finish()
             self._never_ask(self._left, "stopped")
@@ -133,7 +162,8 @@ class TreeSession:
         """Make the request of a turn."""
         sent = yield from self._prompts.making(number)
         yield
-        return sent, self._prepare(salted(sent, self._salt) if self._salt else sent, self._models.get(number))
+        salting = self._playing.salting
+        return sent, self._prepare(sent if salting is None else salting(sent), self._models.get(number))
 
     def _begin_request(self, number: int, due_ns: int) -> BenchJob[Request]:
         if number not in self._requests:
@@ -141,14 +171,18 @@ class TreeSession:
         return self._requests[number]
 
     def _delay_ns(self, number: int) -> int:
-        return round(self._tree.turns[number].delay_ns / self._speed)
+        playing, delay_ns = self._playing, self._tree.turns[number].delay_ns
+        if playing.position is not None and number in self._firsts:
+            delay_ns = playing.position.wait_ns(self._tree, number) - playing.sooner_ns()
+        return round(delay_ns / playing.speed)
 
     def _start(self, number: int) -> None:
         """Let a turn, of which all that it waits for has ended, take place when it is due."""
         if number in self._never:
             return
         due_ns = self._ready_ns[number] + self._delay_ns(number)
-        why_not = self._turns.why_over(due_ns)
+        # What is due after the end of the phase can still be moved before it.
+        why_not = self._turns.why_over(self._turns.now_ns() if self._playing.caps else due_ns)
         if why_not is None:
             self._pauses[number] = self._group.create_task(self._take(number, due_ns))
             return
@@ -158,12 +192,13 @@ class TreeSession:
             self._group.create_task(self._turns.until(due_ns))
 
     async def _take(self, number: int, due_ns: int) -> None:
-        turns = self._turns
+        turns, caps, pause = self._turns, self._playing.caps, Pause(due_ns)
         try:
-            if due_ns - turns.now_ns() > AHEAD_NS:
-                await turns.until(due_ns - AHEAD_NS)
-            sent, body = await self._bench.result(self._begin_request(number, due_ns), due_ns)
-            why_not = await turns.until(due_ns)
+            with pause.held_by(caps, turns):
+                if due_ns - turns.now_ns() > AHEAD_NS:
+                    await pause.end(turns, AHEAD_NS)
+                sent, body = await self._bench.result(self._begin_request(number, due_ns), due_ns)
+                why_not = await pause.end(turns)
         except asyncio.CancelledError:
             self._pauses.pop(number, None)
             self._never_ask(self._after(number), turns.why_over(turns.now_ns()) or "stopped")
@@ -174,10 +209,15 @@ class TreeSession:
             return
         self._left.discard(number)
         self._close_after_last()
-        taking = turns.take(sent, body, *self._logged(number, due_ns), self._use)
+        taking = turns.take(sent, body, *self._logged(number, pause), self._use)
         self._prepare_followers(number)
-        outcome = await taking
-        self._last = outcome
+        for cap in caps:
+            cap.began()
+        try:
+            outcome = self._last = await taking
+        finally:
+            for cap in caps:
+                cap.ended(turns.now_ns())
         if outcome.failure is not None:
             is_overflow = is_context_overflow(outcome.failure, outcome.message)
             self._ended_by(OVERFLOW if is_overflow else FAILED)
@@ -229,9 +269,10 @@ class TreeSession:
         if self._left == self._never.keys():
             self._turns.close()
 
-    def _logged(self, number: int, due_ns: int) -> tuple[int, dict[str, Any]]:
+    def _logged(self, number: int, pause: Pause) -> tuple[int, dict[str, Any]]:
         """When a turn was due, and what the log keeps of the turn."""
         tree, turns, turn = self._tree, self._turns, self._tree.turns[number]
+        due_ns = pause.due_ns
         delay_ns = due_ns - self._ready_ns[number]
         facts = {
             "session": tree.session_id,
@@ -241,7 +282,7 @@ class TreeSession:
             "agent": tree.streams[turn.stream].kind or None,
             "after": turn.after,
             "delay_ms": delay_ns / MS,
-            "tool_ms": None if turn.tool_ns is None else turn.tool_ns / self._speed / MS,
+            "tool_ms": None if turn.tool_ns is None else turn.tool_ns / self._playing.speed / MS,
             "start_ms": None if turn.start_ns is None else turn.start_ns / MS,
             "end_ms": None if turn.end_ns is None else turn.end_ns / MS,
             "extends": turn.extends,
@@ -249,10 +290,11 @@ class TreeSession:
             "block_tokens": len(turn.blocks) * tree.block_tokens if tree.block_tokens else None,
             "input_tokens": turn.input_tokens,
             "output_tokens": turn.output_tokens,
+            "moved_ms": pause.moved_ns / MS or None,
         }
         of_turn = {name: fact for name, fact in facts.items() if fact is not None}
-        more = {**self._facts, "turn": number, "turns": len(tree.turns), "tree": of_turn}
-        if not turn.after and turns.free_ns is not None:
+        more = {**self._facts, "turn": number, "turns": self._planned, "tree": of_turn}
+        if number in self._firsts and turns.free_ns is not None:
             return turns.scheduled_ns + delay_ns, {**more, "free_ns": due_ns}
         return due_ns, more
 
@@ -262,7 +304,7 @@ class TreeSession:
         data = {
             "conversation": self._facts["conversation"],
             "session": self._tree.session_id,
-            "turns": len(self._tree.turns),
+            "turns": self._planned,
             "prompt_id": self._sample.index,
             "phase": turns.phase,
             "scheduled_ns": turns.scheduled_ns,
@@ -270,4 +312,6 @@ class TreeSession:
             "ending": self._ending,
             "never_asked": dict(Counter(self._never.values())),
         }
+        if self._playing.position is not None:
+            data["begun_at_ms"] = self._playing.position.at_ns / MS
         self._emit(Event(EventType.TREE_ENDED, turns.now_ns(), data=data))

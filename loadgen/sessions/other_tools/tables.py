@@ -48,6 +48,7 @@ class OtherCommand(NamedTuple):
         reads_argument: Makes what to type of an argument, in place of `argument`.
         adds: What to type in addition, such as a scenario that the command's name has.
         load: The load where no option gives one.
+        scenario: The `--scenario` where none is typed.
     """
 
     tool: str
@@ -57,6 +58,7 @@ class OtherCommand(NamedTuple):
     reads_argument: Callable[[str], str] | None = None
     adds: str = ""
     load: str = ""
+    scenario: str = ""
 
 
 _TABLES: Final = tomllib.loads(files(__package__).joinpath("tables.toml").read_text(encoding="utf-8"))

@@ -34,6 +34,8 @@ _CLOSED: Final = OtherOption(("vLLM", "SGLang"), "--concurrency {}", "without a 
 _NO_LIMIT: Final = OtherOption(("vLLM", "SGLang"), "", "the load is what --max-concurrency says")
 _UNKNOWN: Final = OtherOption((), "", "no such option", is_secret=True)
 _LAUNCHERS: Final = frozenset({"python", "python3", "-m", "uv", "uvx", "run", "poetry"})
+_DEFAULT: Final = re.compile(r"\[((--[\w-]+)[^]]*)\] ?")
+"""An option of a scenario that another typed option replaces: `[--seed 42]`."""
 _PROFILES: Final = frozenset({"--profile", "--rate-type"})
 _CONCURRENCY: Final = re.compile(r"(?<!\S)(--concurrency|-c)(?=[ =])")
 _SWEPT: Final = ("--concurrency", "--rate")
@@ -68,6 +70,8 @@ def require_own_options(arguments: Sequence[str]) -> None:
         first = command.ours
     else:
         return
+    if command is not None and command.scenario and not any(word.startswith("--scenario") for word in rest):
+        rest = ["--scenario", command.scenario, *rest]
     words = _together(_without_limit(_split(rest, command, first)))
     typed = [word for word in words if isinstance(word, _Typed)]
     if not typed and command is None:
@@ -111,17 +115,17 @@ def _lines(typed: Sequence[_Typed], theirs: str, first: str) -> list[str]:
 
 def _advice(word: _Typed) -> str:
     """What to type, or why nothing is."""
-    note = word.option.note
-    if not word.ours:
+    note, ours = word.option.note, _DEFAULT.sub(r"\1 ", word.ours)
+    if not ours:
         return f"leave it out{f': {note}' if note else ''}"
-    return f"{word.ours}{f'  ({note})' if note else ''}"
+    return f"{ours}{f'  ({note})' if note else ''}"
 
 
 def _line(words: Sequence[str | _Typed], first: str, command: OtherCommand | None) -> str:
     """The whole command line, in this program's words."""
     ours = dict.fromkeys(word.ours for word in words if isinstance(word, _Typed) and word.ours)
     own = [word for word in words if isinstance(word, str)]
-    parts = [*([shlex.join(own)] if own else []), *ours]
+    parts = _without_defaults([*([shlex.join(own)] if own else []), *ours])
     if first == "accuracy":
         parts = [part.replace("--task ", "") for part in parts]
     if any(part.startswith("--rate ") for part in parts) and first == "perf":
@@ -133,6 +137,12 @@ def _line(words: Sequence[str | _Typed], first: str, command: OtherCommand | Non
     if first == "perf" and any(_is_swept(part) for part in parts):
         first = "sweep"
     return " ".join(["loadgen", first, *parts])
+
+
+def _without_defaults(parts: list[str]) -> list[str]:
+    """The parts of a command line with each option of a scenario, unless the option is in another part."""
+    typed = {word for part in parts for word in shlex.split(_DEFAULT.sub("", part))}
+    return [_DEFAULT.sub(lambda match: "" if match[2] in typed else f"{match[1]} ", part) for part in parts]
 
 
 def _is_swept(part: str) -> bool:

@@ -215,12 +215,23 @@ def _recorded(values: Mapping[str, str]) -> str | None:
     return _trace(values) if "trace" in values["--custom-dataset-type"] else None
 
 
+_START_END: Final = "--trajectory-start-max-ratio"
+
+
+def _start_window(values: Mapping[str, str]) -> str | None:
+    """`--start-window` of the ends of AIPerf's window."""
+    if _START_END not in values:
+        return None
+    return f"--start-window {values['--trajectory-start-min-ratio']}..{values[_START_END]}"
+
+
 TOGETHER: Final[tuple[tuple[str, tuple[str, ...], Callable[[Mapping[str, str]], str | None]], ...]] = (
     ("--port", ("--base-url", "--host"), _address),
     ("--random-range-ratio", ("--random-input-len", "--random-output-len"), _ranged),
     ("--ramp-up-end-rps", ("--ramp-up-strategy", "--ramp-up-start-rps"), _ramp),
     ("--fixed-schedule", ("--input-file",), _trace),
     ("--custom-dataset-type", ("--input-file",), _recorded),
+    ("--trajectory-start-min-ratio", (_START_END,), _start_window),
     ("--profile", ("--rate",), _profile),
     ("--rate-type", ("--rate",), _profile),
     ("--isl-stddev", _INPUTS, _lengths_of("--input-tokens", "--isl-stddev")),

@@ -94,6 +94,7 @@ def missing_inputs(rules: Ruleset, skip: Collection[str]) -> Iterator[str]:
 def broken_by_plan(plan: Plan, settings: Mapping[str, Any], rules: Ruleset) -> Iterator[VerdictRow]:
     """The rules that a run of a plan will break, whatever the endpoint does."""
     from reporter.log.run_head import generation
+    from rulesets.demands import OF_SESSIONS
     from rulesets.evaluation import rules_of
 
     could_break = [rule for rule in rules_of(rules) if rule.group in _FORESEEABLE]
@@ -110,6 +111,7 @@ def broken_by_plan(plan: Plan, settings: Mapping[str, Any], rules: Ruleset) -> I
     }
     unknown = set(_COUNTED if count is None else () if plan.requests == count else {_EXACT})
     unknown |= {_TIMED} if seconds is None else set()
+    unknown |= {f"validity.{key}" for key in OF_SESSIONS}
     case = Case(rules, ReportEvidence(report))
     for rule in could_break:
         if rule.kind not in unknown:

@@ -156,7 +156,6 @@ def prepare(settings: PerfSettings) -> Prepared:
     codec = codec_of(protocol, protocol_options)
     episodes = _episodes(settings, dataset, codec, generation, targets[0])
     if episodes is not None:
-        # What is counted is episodes, of as many requests as each takes.
         requests, sessions = None, requests if sessions is None else sessions
     warmup, warmup_s, limit = _around_trace(dataset, load, warmup, warmup_s)
     plan = Plan(
@@ -184,15 +183,16 @@ def prepare(settings: PerfSettings) -> Prepared:
         balance=settings.endpoint.balance or BALANCES[0],
         trace_context=_trace_context(targets, is_wanted=settings.client.trace_context),
         session_headers=_session_headers(targets, settings.client.session_header),
-        session_kind=service(dataset.session_kind)(settings) if dataset.session_kind else episodes,
+        session_kind=episodes,
     )
+    if dataset.session_kind or settings.trees.flags:
+        plan = service("tree_plan")(plan, settings, dataset)
     require_askable(dataset, settings.prompts, codec, generation)
     rules = with_definitions(_rules_of(settings.verdict, plan), chosen_in(settings.definitions))
     if settings.prompts.prompts is not None:
         load_tokenizer(settings.prompts.tokenizer)
     require_known(rules, settings.verdict.skip)
-    workers = workers_of(settings.client.workers, plan.load, plan.count)
-    workers = 1 if settings.episodes.sequential else workers
+    workers = workers_of(settings.workers, plan.load, plan.count)
     prepared = Prepared(plan, targets, dataset, rules, workers, settings)
     return _with_scoring(prepared, episodes) if settings.tasks.task or episodes is not None else prepared
 

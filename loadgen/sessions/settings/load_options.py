@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, fields
+from typing import Final, Literal
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.concerns import set_flags
@@ -13,6 +13,7 @@ from workloads.arrivals import ARRIVAL_PROCESSES, DEFAULT_ARRIVAL, arrival_proce
 from workloads.errors import ArrivalError
 
 LOAD: Final = Panel("Load")
+SESSIONS: Final = Panel("Sessions of agents")
 
 _SHAPED: Final = [name for name, process in ARRIVAL_PROCESSES.items() if process.takes_burstiness]
 _ARRIVALS_OF_BURSTINESS: Final = f"--arrival {' or '.join(_SHAPED)}"
@@ -140,3 +141,46 @@ class LoadSettings:
             raise UsageError(
                 f"--warmup {self.warmup}: with --offline requests leave at once; give a number of them"
             )
+
+
+SaltPlace = Literal["prompt", "user", "system"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TreeSettings:
+    """The options of sessions of agents, one per field."""
+
+    start_window: str | None = SESSIONS.option(
+        "Begin the first session of each user in this part of its recorded time: 0.25..0.75. A warm-up "
+        "sends the last earlier requests.",
+        metavar="LOW..HIGH",
+    )
+    cache_pressure: int = SESSIONS.option(
+        "With --start-window: then send the next N requests of each user without delays, for one token each.",
+        0,
+    )
+    warmup_drain: Seconds | None = SESSIONS.option(
+        "With --start-window: wait at most this time for the warm-up requests in flight."
+    )
+    idle_cap: Seconds | None = SESSIONS.option(
+        "When no request of any session has been in flight for this time, move all pending delays forward "
+        "together."
+    )
+    tree_idle_cap: Seconds | None = SESSIONS.option(
+        "The same within each session: its own requests and its own delays."
+    )
+    salt_at: SaltPlace = SESSIONS.option(
+        "Where --salt puts the text: before the prompt, before the first user message, or around the system "
+        "prompt.",
+        "prompt",
+    )
+
+    @property
+    def needs_one_worker(self) -> bool:
+        """Whether all sessions have to be in one process."""
+        return self.start_window is not None or self.idle_cap is not None
+
+    @property
+    def flags(self) -> list[str]:
+        """The options that differ from the defaults, as typed on a command line."""
+        return set_flags(self, *(field.name for field in fields(self)))

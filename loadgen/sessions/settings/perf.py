@@ -15,12 +15,13 @@ from loadgen.sessions.settings.definition_options import DefinitionSettings
 from loadgen.sessions.settings.endpoint_options import EndpointsSettings, GenerationSettings
 from loadgen.sessions.settings.episode_options import EpisodeSettings
 from loadgen.sessions.settings.kinds import Share, Size
-from loadgen.sessions.settings.load_options import LoadSettings
+from loadgen.sessions.settings.load_options import LoadSettings, TreeSettings
 from loadgen.sessions.settings.option import Panel
 from loadgen.sessions.settings.output import OutputSettings
 from loadgen.sessions.settings.prompt_options import MediaSettings, PromptSettings
 from loadgen.sessions.settings.telemetry_options import TelemetrySettings
 from loadgen.sessions.settings.verdict_options import VerdictSettings
+from workloads.registry import service
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -91,6 +92,7 @@ class PerfSettings:
     load: LoadSettings = field(default_factory=LoadSettings)
     prompts: PromptSettings = field(default_factory=PromptSettings)
     media: MediaSettings = field(default_factory=MediaSettings)
+    trees: TreeSettings = field(default_factory=TreeSettings)
     tasks: TaskSettings = field(default_factory=TaskSettings)
     episodes: EpisodeSettings = field(default_factory=EpisodeSettings)
     failures: FailureSettings = field(default_factory=FailureSettings)
@@ -102,12 +104,20 @@ class PerfSettings:
     definitions: DefinitionSettings = field(default_factory=DefinitionSettings)
     output: OutputSettings = field(default_factory=OutputSettings)
 
+    @property
+    def workers(self) -> int | None:
+        """The number of client processes; None for as many as the load takes."""
+        alone = self.episodes.sequential or self.trees.needs_one_worker
+        return 1 if alone else self.client.workers
+
     def __post_init__(self) -> None:
         own_data = self.tasks.has_own_data
         self.prompts.check(self.endpoint, self.load, self.generation.max_tokens, has_own_data=own_data)
         self.tasks.check(self.prompts, self.load, has_agent=self.episodes.has_agent)
         self.generation.check(self.endpoint)
         self.episodes.check(self.load, self.client.workers)
+        if self.trees.flags:
+            service("require_trees")(self)
         self.cluster.check(self.endpoint, self.episodes, self.verdict)
 
 

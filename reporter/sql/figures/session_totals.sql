@@ -12,6 +12,21 @@ WITH hits AS (
         count(*) FILTER (is_long AND cached_tokens < reusable_tokens / 2)::BIGINT AS lost_turns
     FROM (SELECT *, stream_turn > 1 AND reusable_tokens >= 1024 AS is_long FROM session_turns)
     WHERE measured AND status = 'completed'
+),
+
+-- How far into the requested duration there were answers, as AgentX counts them.
+covered AS (
+    SELECT
+        (max(first_token_ns) - any_value(started_ns)) / any_value(duration_ns) AS ttft_coverage,
+        (max(ended_ns) FILTER (output_tokens > 1) - any_value(started_ns)) / any_value(duration_ns) AS itl_coverage
+    FROM session_turns, (
+        SELECT started_ns, duration_s * 1e9 AS duration_ns
+        FROM phases
+        WHERE phase = 'performance'
+        ORDER BY sitting DESC
+        LIMIT 1
+    )
+    WHERE measured AND status = 'completed'
 )
 
 SELECT
@@ -26,6 +41,8 @@ SELECT
     any_value(hits.eligible_hit_rate) AS eligible_hit_rate,
     any_value(hits.reused_rate) AS reused_rate,
     any_value(hits.reusing_turns) AS reusing_turns,
-    any_value(hits.lost_turns) AS lost_turns
-FROM sessions, hits
+    any_value(hits.lost_turns) AS lost_turns,
+    least(any_value(ttft_coverage), 1) AS ttft_coverage,
+    least(any_value(itl_coverage), 1) AS itl_coverage
+FROM sessions, hits, covered
 WHERE measured;

@@ -46,6 +46,8 @@ class PlayedTurn(NamedTuple):
     issued_ns: int
     ended_ns: int
     messages: list[dict[str, Any]]
+    phase: str
+    most_tokens: int | None
     more: Mapping[str, Any]
 
 
@@ -73,7 +75,7 @@ class TreeRunner:
         sample: Sample,
         body: bytes,
         scheduled_ns: int,
-        phase: str,  # noqa: ARG002
+        phase: str,
         endpoint: int,  # noqa: ARG002
         more: Mapping[str, Any],
         use: AnswerUse,
@@ -83,7 +85,9 @@ class TreeRunner:
         await self.clock.sleep_until(issued_ns + self.service_ns(sample.index, sample.turn))
         ended_ns, messages = self.clock.now_ns(), orjson.loads(body)
         named = more["conversation"], sample.index, sample.turn
-        self.taken.append(PlayedTurn(*named, scheduled_ns, issued_ns, ended_ns, messages, more))
+        self.taken.append(
+            PlayedTurn(*named, scheduled_ns, issued_ns, ended_ns, messages, phase, sample.max_tokens, more)
+        )
         if message := self.fails(sample.index, sample.turn):
             return TurnOutcome("http_400", None, 0, message=message, ended_ns=ended_ns)
         answer = {"role": "assistant", "content": f"answer {sample.index}.{sample.turn}"}
@@ -166,6 +170,10 @@ class TreePlay:
         """What was asked, by its end."""
         return self.runner.taken
 
+    def measured(self) -> list[PlayedTurn]:
+        """What was asked after the warm-up, by its end."""
+        return [taken for taken in self.taken if taken.phase == "performance"]
+
     def ends(self) -> list[Mapping[str, Any]]:
         """The payloads of the ends of the trees."""
         return [event.data for event in self.events if event.type is EventType.TREE_ENDED]
@@ -173,7 +181,7 @@ class TreePlay:
     def by_session(self) -> dict[str, dict[int, PlayedTurn]]:
         """The turns of each play of a tree."""
         sessions: dict[str, dict[int, PlayedTurn]] = {}
-        for taken in self.taken:
+        for taken in self.measured():
             turns = sessions.setdefault(taken.session, {})
             assert taken.turn not in turns, "a turn was issued twice"
             turns[taken.turn] = taken

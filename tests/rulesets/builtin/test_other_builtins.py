@@ -321,24 +321,65 @@ def test_the_tiers_of_agentperf(model: str, tier: int, seconds: int) -> None:
     speed, ttft = held.targets
     assert (speed.metric, speed.stat, speed.op, speed.value) == ("tps_per_user", "p75", ">=", tier)
     assert (ttft.metric, ttft.stat, ttft.op, ttft.value, ttft.unit) == ("ttft", "p95", "<=", seconds, "s")
-    assert (held.validity.min_duration_s, held.validity.streaming) == (600, "required")
+    validity = held.validity
+    assert (validity.min_duration_s, validity.streaming) == (600, "required")
+    assert (validity.min_sessions, validity.min_sessions_per_concurrency) == (30, 3)
     assert [audit.name for audit in held.audits] == ["salt"]
 
 
-@pytest.mark.parametrize(
-    ("scenario", "duration", "seed", "failed"), [("agentx", 3600, 42, 0.1), ("agentx-mvp", 1800, None, None)]
-)
-def test_agentx_locks_every_option(
-    scenario: str, duration: int, seed: int | None, failed: float | None
-) -> None:
+AGENTX = {
+    "agentx": {
+        "start_window": "0.25..0.75",
+        "cache_pressure": 10,
+        "warmup_drain": 1800,
+        "tree_idle_cap": 300,
+        "max_error_rate": 0.1,
+        "duration": 3600,
+        "seed": 42,
+    },
+    "agentx-mvp": {"start_window": "0..1", "duration": 1800},
+}
+
+
+@pytest.mark.parametrize(("scenario", "failed"), [("agentx", 0.1), ("agentx-mvp", None)])
+def test_agentx_locks_every_option(scenario: str, failed: float | None) -> None:
     """Those of the original have a value, those that change no request are free, all others the default."""
     held = book("agentx-like").rulesets["*", scenario]
-    fixed = {"salt": True, "ignore_eos": True, "duration": duration} | ({"seed": seed} if seed else {})
+    both = {"salt": True, "salt_at": "user", "ignore_eos": True, "idle_cap": 10}
     assert held.locked
-    assert dict(held.options.set) == fixed
-    assert {"model", "concurrency", "trace"} <= set(held.options.free or ()) <= fields_of(PerfSettings).keys()
+    assert dict(held.options.set) == both | AGENTX[scenario]
+    free = set(held.options.free or ())
+    assert {"model", "concurrency", "trace"} <= free <= fields_of(PerfSettings).keys()
     validity = held.validity
     assert (validity.max_error_rate, validity.min_duration_s, validity.streaming) == (failed, 900, "required")
+    assert (validity.min_coverage, validity.max_context_overflow_rate) == (0.95, 0.01)
+
+
+BROKEN = {
+    "start_window": "0..0.5",
+    "cache_pressure": 0,
+    "idle_cap": 60,
+    "tree_idle_cap": None,
+    "salt_at": "prompt",
+    "max_error_rate": None,
+    "trace_speed": 2,
+    "sessions": 5,
+}
+
+
+@pytest.mark.parametrize("name", [None, *BROKEN])
+def test_agentx_names_the_option_that_is_not_as_prescribed(name: str | None) -> None:
+    """Each changed invariant makes the run invalid, by the row of its option; free ones may be chosen."""
+    held = book("agentx-like").rulesets["*", "agentx"]
+    chosen = dict(held.options.set) | {"model": "m", "concurrency": 32, "trace": "traces"}
+    if name is not None:
+        chosen[name] = BROKEN[name]
+    run = {"options": chosen, "changed_options": sorted(chosen)}
+    verdict = evaluate(held, ReportEvidence({"run": run, "validity": {"valid": True, "reasons": []}}))
+    rows = [row for row in verdict.rows if row.id.startswith("options.") and row.status != "PASS"]
+    wanted = None if name is None else f"options.{name if name in held.options.set else 'others'}"
+    assert [(row.id, row.status) for row in rows] == ([] if name is None else [(wanted, "INVALID")])
+    assert name is None or f"--{name.replace('_', '-')}" in rows[0].reason
 
 
 @pytest.mark.parametrize(("name", "scenario"), [("chat", "chat"), ("batch", "batch")])

@@ -137,6 +137,7 @@ def _run(
     good: Good | None = None,
     scores: Mapping[str, Accuracy] | None = None,
     definitions: Definitions | None = None,
+    sessions: Mapping[str, Any] | None = None,
 ) -> Run:
     """A run of a thousand requests that all went well, but for what is said otherwise."""
     per_second = {"qps": 10.0, "output_tps": 1000.0, "total_tps": 4000.0, "hit_rate": 0.9} | dict(rates or {})
@@ -150,6 +151,7 @@ def _run(
             "window": {"kind": "duration", "duration_s": 100.0, "issuing_s": 100.0} | dict(window or {}),
             "steady_state": {"found": True, "reason": None, "blocks": 10} | dict(steady or {}),
             "tokens": {"usage_output": 100_000, "recounted_output": 100_000} | dict(tokens or {}),
+            "sessions": sessions,
         },
         samples={
             "ttft": SPREAD,

@@ -71,6 +71,8 @@ def audit(
     return Case(rules(audits=(AuditDemand(name, parameters or {}),), **parts), failing, status="FAIL")  # type: ignore[arg-type]  # a name of the table
 
 
+AGENTS = {"load": {"kind": "closed", "concurrency": 10}}
+
 CASES: Mapping[str, Case] = {
     "latency.figure": slow("ttft:p(99)<200ms"),
     "latency.effective": slow("ttft:p(99)<200ms@ucl95"),
@@ -153,6 +155,26 @@ CASES: Mapping[str, Case] = {
     ),
     "validity.warmup_per_concurrency": Case(
         rules(validity=ValidityDemand(warmup_per_concurrency=2)), {"counts": {"warmup": 15}}
+    ),
+    "validity.min_sessions": Case(
+        rules(validity=ValidityDemand(min_sessions=30)),
+        {"sessions": {"count": 40, "endings": {"completed": 29, "duration": 11}}},
+        {"sessions": {"count": 40, "endings": {"completed": 30, "duration": 10}}},
+    ),
+    "validity.min_sessions_per_concurrency": Case(
+        rules(validity=ValidityDemand(min_sessions_per_concurrency=3)),
+        {"facts": AGENTS, "sessions": {"count": 40, "endings": {"completed": 29}}},
+        {"facts": AGENTS, "sessions": {"count": 40, "endings": {"completed": 30}}},
+    ),
+    "validity.min_coverage": Case(
+        rules(validity=ValidityDemand(min_coverage=0.95)),
+        {"sessions": {"count": 9, "ttft_coverage": 0.96, "itl_coverage": 0.94}},
+        {"sessions": {"count": 9, "ttft_coverage": 0.95, "itl_coverage": 0.96}},
+    ),
+    "validity.max_context_overflow_rate": Case(
+        rules(validity=ValidityDemand(max_context_overflow_rate=0.01)),
+        {"sessions": {"count": 40, "endings": {"completed": 29, "context_overflow": 11}}},
+        {"sessions": {"count": 40, "endings": {"completed": 30, "context_overflow": 10}}},
     ),
     "load.pattern": Case(
         rules(load=LoadDemand("concurrency")), {"facts": {"load": {"kind": "poisson", "rate": 5.0}}}

@@ -33,6 +33,7 @@ _CODES: Final[Mapping[StopReason, int]] = {
 }
 _HIGHER: Final = 4
 """The factor to the top of a range for the next search, if the limit is above it."""
+_PER: Final = {"per_gpu": "per GPU", "per_megawatt": "per MW"}
 _UNITS: Final = {"rate": "requests/s", "concurrency": "users"}
 
 
@@ -86,9 +87,24 @@ class SearchOutcome:
             "found": self.stopped is StopReason.PRECISION,
             self.axis: self.load,
             "between": list(self.between),
+            **self.shares,
             "stopped_because": self.stopped.value,
             "message": self.message,
             "tried": [self._row(trial) for trial in self.evaluated],
+        }
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """The found load per GPU (`--gpus`), and per megawatt of measured power, where these are known."""
+        load = self.load
+        met = [trial.outcome.report for trial in self.evaluated if trial.tried.trial.load == load]
+        if load is None or not met:
+            return {}
+        gpus, energy = met[-1].run.gpus, met[-1].energy
+        watts = None if energy is None else energy.mean_watts
+        return {
+            **({"per_gpu": load / gpus} if gpus else {}),
+            **({"per_megawatt": load / watts * 1e6} if watts else {}),
         }
 
     @property
@@ -98,7 +114,8 @@ class SearchOutcome:
         reach = f"between {bounds.low:g} and {bounds.high:g} {unit}"
         last = self.evaluated[-1].why if self.evaluated else ""
         so_far = self._so_far()
-        best = f"Highest passing {self.axis}: {low:g} {unit}"
+        shares = "".join(f", {share:,.4g} {_PER[name]}" for name, share in self.shares.items())
+        best = f"Highest passing {self.axis}: {low:g} {unit}{shares}"
         higher = min(_HIGHER * bounds.high, HIGHEST[self.axis])
         wider = f": search --{self.axis} {bounds.high:g}..{higher:g}" if higher > bounds.high else ""
         return {

@@ -34,6 +34,8 @@ SCOUT_ANSWERS: Final = 3
 THOROUGH_ANSWERS: Final = 20
 """A trial lasts at least as long as this many answers in sequence: a shorter one shows only its start."""
 
+_OF_SESSIONS: Final = ("validity.min_sessions", "validity.min_sessions_per_concurrency")
+
 SERVERS_OWN: Final = frozenset(
     {OVERLOADED, "nothing_completed", "error_budget", "many_failures", "rate_limited", "endpoint_gone"}
 )
@@ -142,8 +144,16 @@ class Trials:
             if keeping is not None and keeping.behind:
                 return TrialVerdict.MISSED, _overloaded(keeping.completed_rate), keeping.completed_rate
         if trial.thorough:
-            return *evaluate(self._required, report, outcome.folder), None
+            few = _too_few_sessions(report.verdict)
+            verdict = TrialVerdict.UNCLEAR, few
+            return *(verdict if few else evaluate(self._required, report, outcome.folder)), None
         return *_at_face_value(self._required, report.verdict), None
+
+
+def _too_few_sessions(verdict: Verdict | None) -> str:
+    """Why a trial does not count, where its ruleset asks for more completed sessions."""
+    rows = [row for row in (verdict.rows if verdict else ()) if row.id in _OF_SESSIONS]
+    return "; ".join(row.reason for row in rows if row.status == "INVALID")
 
 
 def _overloaded(completed_qps: float | None) -> str:
