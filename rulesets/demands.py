@@ -67,11 +67,9 @@ class ValidityDemand:
         streaming: `required` where answers must be streamed.
         min_samples_per_concurrency: Completed requests for each place of the concurrency.
         warmup_per_concurrency: Warm-up requests for each.
-        min_sessions: Completed sessions.
-        min_sessions_per_concurrency: Completed sessions for each place of the concurrency.
+        min_sessions: Completed sessions; `min_sessions_per_concurrency`, for each place of the concurrency.
         min_coverage: The least share of the duration up to the last TTFT, and to the last request with ITL.
-        max_context_overflow_rate: The greatest share of answers that end a session, because its context is
-            too long.
+        max_context_overflow_rate: The greatest share of answers that say that the context is too long.
         warn: Those of the above whose violation is a warning, and leaves the run valid.
     """
 

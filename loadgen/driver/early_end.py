@@ -43,10 +43,9 @@ class EarlyEnd:
             self._emit(ending.budget_spent(spent, progress, self._clock.now_ns()))
             self._stop.drain(ending.ERROR_BUDGET)
         if self._has_positions and progress.warmup_failed and self._stop.reason is None:
-            from loadgen.driver.incomplete_warmup import WARMUP_FAILED, warmup_failed
+            from loadgen.driver.incomplete_warmup import end_session
 
-            self._emit(warmup_failed(progress.warmup_failed, self._clock.now_ns()))
-            self._stop.drain(WARMUP_FAILED)
+            end_session(progress.warmup_failed, self._stop, self._emit, self._clock.now_ns())
         if self._overload is not None and progress.phase == "performance" and self._stop.reason is None:
             self._heed_overload(self._overload, progress)
 

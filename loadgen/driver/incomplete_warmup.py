@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from recorder.event import Event, EventType
+
+if TYPE_CHECKING:
+    from loadgen.driver.requests.turn import Emit
+    from loadgen.driver.stop import Stop
 
 WARMUP_FAILED: Final = "warmup_failed"
 """The reason of the end; also the code of the finding."""
 
 
-def warmup_failed(failed: int, at_ns: int) -> Event:
-    """The finding that sessions were not brought to their positions, so that none was measured."""
+def end_session(failed: int, stop: Stop, emit: Emit, at_ns: int) -> None:
+    """End a session of which not all sessions were brought to their positions, with a finding."""
     data = {
         "code": WARMUP_FAILED,
         "severity": "error",
@@ -20,4 +24,5 @@ def warmup_failed(failed: int, at_ns: int) -> Event:
         "remedy": "Check the endpoint (`loadgen check`) and its longest context, or give a longer "
         "--warmup-drain.",
     }
-    return Event(EventType.FINDING, at_ns, data=data)
+    emit(Event(EventType.FINDING, at_ns, data=data))
+    stop.drain(WARMUP_FAILED)

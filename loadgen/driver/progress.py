@@ -13,8 +13,8 @@ RECENT: Final = 200
 """How many of the latest TTFTs the live median is taken over."""
 
 _NUMBERS: Final = (
-    *("issued", "completed", "in_flight", "given_up", "sessions", "never_asked", "output_tokens"),
-    "warmup_failed",
+    *("issued", "completed", "in_flight", "given_up", "sessions", "never_asked"),
+    *("output_tokens", "warmup_failed"),
 )
 _BY_NAME: Final = ("errors", "cut")
 """The counters that workers report."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from rulesets.demands import OF_SESSIONS
@@ -186,15 +187,10 @@ def _per_concurrency(key: str, bound: int, case: Case, remedy: str) -> RuleOutco
     )
 
 
-def _of_sessions(key: str) -> tuple[Callable[[Any, Case], RuleOutcome], str]:
-    """How a demand on sessions is evaluated, and its unit; most runs have no sessions."""
+def _of_sessions(key: str, bound: Any, case: Case) -> RuleOutcome:
+    from rulesets.evaluators.session_validity import EVALUATE
 
-    def evaluate(bound: Any, case: Case) -> RuleOutcome:
-        from rulesets.evaluators.session_validity import EVALUATE
-
-        return EVALUATE[key](bound, case)
-
-    return evaluate, ""
+    return EVALUATE[key](bound, case)
 
 
 _COUNTED: Final = {"completed": "completed requests", "warmup": "warm-up requests"}
@@ -208,7 +204,7 @@ _KEYS: Final[Mapping[str, tuple[Callable[[Any, Case], RuleOutcome], str]]] = {
     "streaming": (_streaming, ""),
     "min_samples_per_concurrency": (_min_samples_per_concurrency, ""),
     "warmup_per_concurrency": (_warmup_per_concurrency, ""),
-    **{key: _of_sessions(key) for key in OF_SESSIONS},
+    **{key: (partial(_of_sessions, key), "") for key in OF_SESSIONS},
 }
 """How each key is evaluated, and its unit."""
 

@@ -29,7 +29,7 @@ def require_trees(settings: PerfSettings) -> None:
         raise UsageError(f"--cache-pressure {trees.cache_pressure}: must be 0 or more")
     if trees.start_window is not None and load.warmup.strip() != "0":
         raise UsageError(f"--start-window brings a warm-up: leave --warmup {load.warmup} out")
-    if trees.needs_one_worker:
+    if trees.start_window is not None or trees.idle_cap is not None:
         _require_one_loop(settings)
 
 

@@ -151,8 +151,7 @@ class TreeSettings:
     """The options of sessions of agents, one per field."""
 
     start_window: str | None = SESSIONS.option(
-        "Begin the first session of each user in this part of its recorded time: 0.25..0.75. A warm-up "
-        "sends the last earlier requests.",
+        "Begin each user's first session in this part of its recorded time, after a warm-up: 0.25..0.75.",
         metavar="LOW..HIGH",
     )
     cache_pressure: int = SESSIONS.option(
@@ -163,22 +162,15 @@ class TreeSettings:
         "With --start-window: wait at most this time for the warm-up requests in flight."
     )
     idle_cap: Seconds | None = SESSIONS.option(
-        "When no request of any session has been in flight for this time, move all pending delays forward "
-        "together."
+        "Move all pending delays forward when no request has been in flight for this time."
     )
     tree_idle_cap: Seconds | None = SESSIONS.option(
         "The same within each session: its own requests and its own delays."
     )
     salt_at: SaltPlace = SESSIONS.option(
-        "Where --salt puts the text: before the prompt, before the first user message, or around the system "
-        "prompt.",
+        "Place of --salt: before the prompt, before the first user message, or around the system prompt.",
         "prompt",
     )
-
-    @property
-    def needs_one_worker(self) -> bool:
-        """Whether all sessions have to be in one process."""
-        return self.start_window is not None or self.idle_cap is not None
 
     @property
     def flags(self) -> list[str]:

@@ -107,8 +107,8 @@ class PerfSettings:
     @property
     def workers(self) -> int | None:
         """The number of client processes; None for as many as the load takes."""
-        alone = self.episodes.sequential or self.trees.needs_one_worker
-        return 1 if alone else self.client.workers
+        together = self.trees.start_window is not None or self.trees.idle_cap is not None
+        return 1 if together or self.episodes.sequential else self.client.workers
 
     def __post_init__(self) -> None:
         own_data = self.tasks.has_own_data
