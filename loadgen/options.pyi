@@ -107,6 +107,10 @@ class SessionOptions(ScoringOptions, total=False):
     """Warm-up before the measurement: 20 requests, or 30s."""
     drain: float | str | None
     """Wait at most this time for the requests in flight at the end."""
+    abandon: str | None
+    """Leave a share of the requests early, after their first-token, tokens:50, or 2s; their latencies do
+    not count.
+    """
     seed: int | None
     """Seed of the order of prompts, of synthetic prompts, and of arrivals."""
     schedule_seed: int | None

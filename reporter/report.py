@@ -118,7 +118,7 @@ class RequestCounts:
     """Requests of the measured phase. `in_flight` is not 0 only when a run is running, or was cut off.
 
     scheduled = issued + what was planned but never issued;
-    issued = completed + failed + cancelled + in_flight + abandoned.
+    issued = completed + failed + cancelled + in_flight + abandoned + left_early (`--abandon`).
 
     Of the issued ones, `reused` went over a connection that was open already; `retried` were sent again, over
     a new one, because the server had closed the one that they were sent over first. `retries` are attempts
@@ -138,6 +138,7 @@ class RequestCounts:
     retried: int = 0
     retries: int = 0
     abandoned: int = 0
+    left_early: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,6 +73,8 @@ class Plan:
     #: The headers that name the session of a request; see `loadgen.driver.requests.session_headers`.
     session_headers: tuple[str, ...] = ()
     schedule_seed: int | None = None
+    #: Options that change how requests run, each by the service `OPTION_runner` of a plug-in.
+    runner_options: Mapping[str, str] = field(default_factory=dict)
     #: A further kind of sessions; None where all are single turns or conversations.
     session_kind: SessionKind | None = None
     #: How often the warm-up begins the first measured sessions; 0 where it has sessions of its own.
@@ -211,6 +213,7 @@ class Plan:
             "request_seed": self.generation.seed,
             "seed": self.seed,
             "schedule_seed": self.arrivals_seed,
+            **self.runner_options,
             **self.timeouts.settings(),
             "retry": self.retries,
             "max_errors": self.budget.errors,

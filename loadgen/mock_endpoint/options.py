@@ -26,6 +26,7 @@ _MAX_PORT: Final = 65535
 
 _WITHOUT_SCENARIO: Final = (
     *(
+        "overrun",
         "speculate",
         "statements",
         "tls_cert",
@@ -65,6 +66,7 @@ class MockOptions:
         slowdown: A time: what each other request that is being served when an answer begins adds to `itl`.
         count_eos: Count an end-of-sequence token, which no event shows, in replies that end by themselves.
         hold_calls: Send tool calls whole, when the last of their tokens is due, as a tool parser does.
+        overrun: A time: how long the server goes on generating after a client has left.
         speculate: `DRAFTED:ACCEPTED,…`: decode speculatively, with DRAFTED draft tokens a step, of which
             the steps accept these numbers in turn. A step takes one `itl` and is one event of a stream.
         statements: Forms in which responses state the server's times and drafts of the request.
@@ -104,6 +106,7 @@ class MockOptions:
     slowdown: str | None = None
     count_eos: bool = False
     hold_calls: bool = False
+    overrun: str | None = None
     speculate: str | None = None
     statements: tuple[str, ...] = ()
     close: bool = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from itertools import accumulate, pairwise
@@ -81,16 +82,20 @@ class Metrics:
     Args:
         model: The value of the label `model_name`.
         queue: Returns how many requests run, and how many wait.
+        overrun_s: How long a request goes on whose client left.
         draft_tokens: The draft tokens of a step of speculative decoding; 0 without it.
     """
 
-    def __init__(self, model: str, queue: Callable[[], tuple[int, int]], draft_tokens: int = 0) -> None:
+    def __init__(
+        self, model: str, queue: Callable[[], tuple[int, int]], draft_tokens: int = 0, overrun_s: float = 0.0
+    ) -> None:
         self._model = model
         self._queue_now = queue
         self._live: set[Truth] = set()
         self._input_tokens = 0
         self._tokens = 0
         self._cached_tokens = 0
+        self._overrun_ns, self._overruns = int(overrun_s * _NS), list[int]()
         self._steps = [0] * (draft_tokens + 1)
         self._ttft = _Histogram(TTFT_BOUNDS_S)
         self._gaps = _Histogram(PACE_BOUNDS_S)
@@ -113,7 +118,9 @@ class Metrics:
         """Count an ended request, and the response if that was sent in full."""
         self._live.discard(truth)
         self._input_tokens += truth.input_tokens
-        self._tokens += truth.tokens
+        self._tokens += truth.tokens + truth.overrun_tokens
+        if truth.overrun_tokens:
+            self._overruns.append(truth.done_ns + self._overrun_ns)
         self._cached_tokens += truth.cached_tokens
         if (drafts := truth.stated.get("drafts")) is not None:
             self._steps = [*map(add, self._steps, drafts["histogram"])]
@@ -145,6 +152,7 @@ class Metrics:
         prompt_tokens = self._input_tokens + sum(truth.input_tokens for truth in self._live)
         tokens = self._tokens + sum(truth.tokens for truth in self._live)
         running, waiting = self._queue_now()
+        running += sum(until_ns > time.monotonic_ns() for until_ns in self._overruns)
         yield from _metric("vllm:num_requests_running", "gauge", "Requests being served.", {model: running})
         yield from _metric(
             "vllm:num_requests_waiting", "gauge", "Requests that wait for a slot.", {model: waiting}

@@ -6,7 +6,7 @@ import sys
 import time
 from array import array
 from http import HTTPStatus
-from itertools import count
+from itertools import count, takewhile
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from uuid import uuid4
 
@@ -14,6 +14,7 @@ from loadgen.mock_endpoint import wire
 from loadgen.mock_endpoint.ask import RefusedRequest
 from loadgen.mock_endpoint.client_connection import NOW
 from loadgen.mock_endpoint.events import EventShelf, serial
+from loadgen.mock_endpoint.lifetime import read as read_time
 from loadgen.mock_endpoint.options import DEFAULT_MODEL
 from loadgen.mock_endpoint.prometheus_metrics import PROMETHEUS, Metrics
 from loadgen.mock_endpoint.request_statements import Drafting, Drafts, Served
@@ -98,7 +99,10 @@ class Service:
         self._door = Doorkeeper(options, methods)
         self._drafting = None if options.speculate is None else Drafting.read(options.speculate)
         drafted = 0 if self._drafting is None else self._drafting.tokens
-        self._metrics = Metrics((options.models or (DEFAULT_MODEL,))[0], self._queue, drafted)
+        self._overrun_s = read_time("overrun", options.overrun) or 0.0
+        self._metrics = Metrics(
+            (options.models or (DEFAULT_MODEL,))[0], self._queue, drafted, self._overrun_s
+        )
         self._shelf = EventShelf()
         self._serials = count(uuid4().int >> 64 << 64)
 
@@ -278,6 +282,11 @@ class Service:
         finally:
             truth.chunk_ns, truth.silent_ns = stamps.tolist(), silent.tolist()
             truth.tokens, truth.late_ns = min(sent, length), latest_ns
+            if self._overrun_s and sent < length:
+                until_s = (time.monotonic_ns() - start_ns) / _SECOND + self._overrun_s
+                left = sizes[len(stamps) + len(silent) :]
+                generated = takewhile(lambda due_s: due_s <= until_s, dues)
+                truth.overrun_tokens = sum(size for _, size in zip(generated, left, strict=False))
             if self._states and sent < length and stamps:
                 self._served(exchange, stamps[0], stamps[-1], sizes[: len(stamps) + len(silent)])
         if not length:

@@ -47,6 +47,7 @@ class Truth:
         cached: Whether the answer came from the cache of answers (`MockOptions.cache`).
         cached_tokens: The prompt's tokens that came from a cache, as in `usage`.
         hit_blocks: The prompt's leading blocks that were in the prefix cache (`MockOptions.cache_blocks`).
+        overrun_tokens: Tokens that were generated after the client had left (`MockOptions.overrun`).
         stated: The server's times and drafts, as the response stated them (`MockOptions.statements`).
         session: The request's headers that name a session or its parent, by lower-case name.
         model: The model that was asked for; here and below None for a request that was refused unread.
@@ -70,6 +71,7 @@ class Truth:
     cached: bool = False
     cached_tokens: int = 0
     hit_blocks: int = 0
+    overrun_tokens: int = 0
     stated: dict[str, Any] = field(default_factory=dict)
     session: dict[str, str] = field(default_factory=dict)
     model: str | None = None

@@ -13,7 +13,6 @@ from reporter.findings import (
     client_timeouts,
     failed_requests,
     load_findings,
-    node_findings,
     response_shapes,
     token_findings,
     undefined,
@@ -41,11 +40,20 @@ COALESCED_SHARE: Final = 0.1
 
 def findings(evidence: CheckInputs) -> list[Finding]:
     """All findings, errors first."""
-    each = [marked(check, finding, evidence) for check in _CHECKS if (finding := check(evidence))]
+    checks = (*_OF_THE_END, *_of_nodes(evidence), *_CHECKS)
+    each = [marked(check, finding, evidence) for check in checks if (finding := check(evidence))]
     all_findings = one_for_one_cause(each, relief(evidence))
     all_findings += [_violated(violation) for violation in evidence.violations]
     all_findings += evidence.logged
     return in_order(all_findings)
+
+
+def _of_nodes(evidence: CheckInputs) -> tuple[Check, ...]:
+    if evidence.nodes is None and evidence.shard is None:
+        return ()
+    from reporter.findings import node_findings
+
+    return node_findings.CHECKS
 
 
 def in_order(unordered: Iterable[Finding]) -> list[Finding]:
@@ -305,14 +313,11 @@ def _coalesced(evidence: CheckInputs) -> Finding | None:
     )
 
 
+_OF_THE_END: Final[tuple[Check, ...]] = (
+    *(_cut_off, _running, _interrupted, _bare),
+    *(_nothing_issued, _nothing_completed),
+)
 _CHECKS: Final[tuple[Check, ...]] = (
-    _cut_off,
-    _running,
-    _interrupted,
-    _bare,
-    _nothing_issued,
-    _nothing_completed,
-    *node_findings.CHECKS,
     *failed_requests.CHECKS,
     *load_findings.OVERLOAD,
     *client_limits.CHECKS,

@@ -18,6 +18,6 @@ FROM counted, (
 )
 WHERE
     status = 'completed' OR (
-        status = 'cancelled' AND chunks > 0
+        status IN ('cancelled', 'left') AND chunks > 0
         AND (SELECT count(*) FILTER (kind IN ('last_issued_done', 'tracked')) = 0 FROM windows)
     );

@@ -27,7 +27,7 @@ SELECT
         CASE
             WHEN code = EventType.COMPLETE THEN 'completed'
             WHEN code = EventType.ERROR THEN 'failed'
-            WHEN code = EventType.CANCELLED THEN 'cancelled'
+            WHEN code = EventType.CANCELLED THEN if(payloads.reason = 'abandoned', 'left', 'cancelled')
             ELSE 'in_flight'
         END AS status,
         CASE code WHEN EventType.ERROR THEN coalesce(error, 'unknown') END AS error,
@@ -61,7 +61,7 @@ SELECT
     endpoint AS endpoint_index,
     coalesce(episode, false) AS is_episode,
     coalesce(phase = 'performance', false) AS measured,
-    coalesce(payloads.code, EventType.CANCELLED) <> EventType.CANCELLED
+    (coalesce(payloads.code, EventType.CANCELLED) <> EventType.CANCELLED OR coalesce(payloads.reason = 'abandoned', false))
     AND coalesce(payloads.error NOT IN ('worker_lost', 'client_bug'), true) AS settled,
     coalesce(message, reason) AS error_message,
     payloads.status AS http_status,
@@ -101,7 +101,7 @@ FROM (
         CASE
             WHEN bool_or(is_episode) THEN coalesce(any_value(episode_ends.ending) <> 'cut', bool_or(error = 'agent_error'), false)
             WHEN is_of_trees() THEN coalesce(bool_and(settled) AND NOT any_value(is_cut), false)
-            ELSE coalesce(bool_or(settled AND (status = 'failed' OR turn + 1 = turns)), false)
+            ELSE coalesce(bool_or(settled AND (status IN ('failed', 'left') OR turn + 1 = turns)), false)
         END AS settled_together
     FROM requests
     LEFT JOIN episode_ends USING (conversation_id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from loadgen.driver.requests.turn_outcome import AnswerUse
+from loadgen.driver.requests.turn_outcome import LEFT, AnswerUse
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Mapping
@@ -177,7 +177,7 @@ class Turns:
         if measured and outcome.failure is None:
             progress.completed += 1
             progress.output_tokens += outcome.output_tokens
-        elif measured:
+        elif measured and outcome.failure != LEFT:
             progress.errors[str(outcome.failure)] += 1
         return outcome
 

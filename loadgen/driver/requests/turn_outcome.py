@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from enum import Enum, auto
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from workloads.answer_details import AnswerDetails, Rejection
     from workloads.sample import Message
+
+
+LEFT: Final = "abandoned"
+"""The failure, and the reason in the log, of a request whose client left on purpose (`--abandon`)."""
 
 
 class AnswerUse(Enum):

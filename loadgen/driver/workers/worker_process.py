@@ -36,6 +36,7 @@ from loadgen.driver.workers.framing import (
 )
 from loadgen.driver.workers.shared_counter import SharedCounter
 from loadgen.driver.workers.shipping import Shipper
+from workloads.registry import service
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -140,7 +141,9 @@ class Worker:
         self._transports = [self._make_transport(endpoint, plan.timeouts) for endpoint in config.endpoints]
         codec = codec_of(plan.protocol, plan.protocol_options)
         self._retries = Retries(plan.retries, plan.timeouts.timeout_s, f"{plan.seed}/{config.share.worker}")
-        self._runner = runner = RequestRunner(
+        kinds = [service(f"{name}_runner")(value, plan) for name, value in plan.runner_options.items()]
+        runner_type = type("Runner", (*kinds, RequestRunner), {}) if kinds else RequestRunner
+        self._runner = runner = runner_type(
             *(self._transports[0], codec, plan.generation, self._shipper.put),
             further=self._transports[1:],
             trace_context=plan.trace_context,

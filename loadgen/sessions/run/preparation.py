@@ -183,6 +183,7 @@ def prepare(settings: PerfSettings) -> Prepared:
         balance=settings.endpoint.balance or BALANCES[0],
         trace_context=_trace_context(targets, is_wanted=settings.client.trace_context),
         session_headers=_session_headers(targets, settings.client.session_header),
+        runner_options=_runner_options(settings),
         session_kind=episodes,
     )
     if dataset.session_kind or settings.trees.flags:
@@ -258,6 +259,13 @@ def _generation(settings: PerfSettings, dataset: Dataset) -> Generation:
         ignore_eos=settings.prompts.ignore_eos,
         seed=settings.generation.request_seed,
     )
+
+
+def _runner_options(settings: PerfSettings) -> Mapping[str, str]:
+    if settings.load.abandon is None:
+        return {}
+    service("check_abandon")(settings.load.abandon)
+    return {"abandon": settings.load.abandon}
 
 
 def _rules_of(verdict: VerdictSettings, plan: Plan) -> Ruleset | None:

@@ -80,6 +80,11 @@ class LoadSettings:
     )
     warmup: str = LOAD.option("Warm-up before the measurement: 20 requests, or 30s.", "0", metavar="N|TIME")
     drain: Seconds | None = LOAD.option("Wait at most this time for the requests in flight at the end.")
+    abandon: str | None = LOAD.option(
+        "Leave a share of the requests early, after their first-token, tokens:50, or 2s; their latencies do "
+        "not count.",
+        metavar="SHARE:after=WHEN",
+    )
     stop_on_overload: bool = LOAD.switch(
         "Open loop: end the run when the endpoint falls further and further behind."
     )

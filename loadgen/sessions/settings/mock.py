@@ -66,6 +66,10 @@ class MockSettings:
         "Send the tool calls of a scripted reply in one chunk with the last token, like a tool parser; "
         "each word is a token."
     )
+    overrun: str | None = _SCENARIOS.option(
+        "Go on generating for this time after a client has left, and count the tokens in /metrics.",
+        metavar="TIME",
+    )
     speculate: str | None = _TIMING.option(
         "Decode speculatively: 4:3,1,0,2 drafts four tokens a step, of which the steps accept 3, 1, 0 and 2 "
         "in turn. A step takes one --itl, and is one event.",

@@ -24,6 +24,7 @@ SELECT
     count(*) FILTER (measured AND status = 'cancelled') AS cancelled,
     count(*) FILTER (measured AND status = 'in_flight') AS in_flight,
     count(*) FILTER (measured AND status = 'abandoned') AS abandoned,
+    count(*) FILTER (measured AND status = 'left') AS left_early,
     count(*) FILTER (phase = 'warmup') AS warmup,
     count(*) FILTER (measured AND reused) AS reused,
     count(*) FILTER (measured AND retried) AS retried,
