@@ -52,7 +52,7 @@ FROM server, client"""
 
 
 def section(log: OpenLog, report: Report) -> tuple[ReportSection, list[Finding]]:
-    """The section, and findings on work that nobody waits for."""
+    """The section, and findings on requests that still run."""
     del report
     left = _row(log, LEFT)
     after: dict[str, Any] = {"generated_after": None, "running_at_end": None}
