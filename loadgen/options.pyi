@@ -205,23 +205,17 @@ class SessionOptions(ScoringOptions, total=False):
     media_memory: int | str | None
     """Bytes of encoded media to make ahead; once as many are made, they repeat."""
     start_window: str | None
-    """Begin the first session of each user in this part of its recorded time: 0.25..0.75. A warm-up sends
-    the last earlier requests.
-    """
+    """Begin each user's first session in this part of its recorded time, after a warm-up: 0.25..0.75."""
     cache_pressure: int | None
     """With --start-window: then send the next N requests of each user without delays, for one token each."""
     warmup_drain: float | str | None
     """With --start-window: wait at most this time for the warm-up requests in flight."""
     idle_cap: float | str | None
-    """When no request of any session has been in flight for this time, move all pending delays forward
-    together.
-    """
+    """Move all pending delays forward when no request has been in flight for this time."""
     tree_idle_cap: float | str | None
     """The same within each session: its own requests and its own delays."""
     salt_at: Literal["prompt", "user", "system"] | None
-    """Where --salt puts the text: before the prompt, before the first user message, or around the system
-    prompt.
-    """
+    """Place of --salt: before the prompt, before the first user message, or around the system prompt."""
     data: str | Path | None
     """Folder of the benchmarks' data. Default: fetched from the hub."""
     cache_dir: str | None
