@@ -115,7 +115,7 @@ def asked(make: Any, writes: Sequence[bytes]) -> tuple[Server, int, dict[str, An
         if getattr(transport, "compiled", False):
             # Its thread would read in time: it has ended before anything is sent.
             await transport.open_ahead(1)
-            transport._reader.wire.close()
+            transport._reader.wire.stop()
         runner, sample = RequestRunner(transport, chat_completions, Generation("m"), emit), Sample(0, "hi")
         await runner.run(sample, runner.prepare(sample), time.monotonic_ns(), "performance")
         await asyncio.gather(*reading)

@@ -964,18 +964,36 @@ static void stop_thread(wire *w) {
     pthread_join(w->thread, NULL);
 }
 
-static PyObject *wire_close(wire *w, PyObject *Py_UNUSED(none)) {
+static void close_files(wire *w) {
+    int *files[] = {&w->epoll, &w->wake, &w->stop};
+    for (size_t i = 0; i < w->count; i++) drop(w, w->connections[i]);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        if (*files[i] >= 0) close(*files[i]);
+        *files[i] = -1;
+    }
+}
+
+static PyObject *wire_stop(wire *w, PyObject *Py_UNUSED(none)) {
     Py_BEGIN_ALLOW_THREADS;
     stop_thread(w);
     Py_END_ALLOW_THREADS;
     Py_RETURN_NONE;
 }
 
+/* Not at the object's end alone: a traceback can keep the object. */
+static PyObject *wire_close(wire *w, PyObject *Py_UNUSED(none)) {
+    Py_BEGIN_ALLOW_THREADS;
+    stop_thread(w);
+    close_files(w);
+    Py_END_ALLOW_THREADS;
+    Py_RETURN_NONE;
+}
+
 static void wire_dealloc(wire *w) {
     stop_thread(w);
+    close_files(w);
     for (size_t i = 0; i < w->count; i++) {
         connection *c = w->connections[i];
-        if (c->fd >= 0) close(c->fd);
         if (c->batch) batch_free(c->batch);
         free(c->unsent.bytes);
         free(c);
@@ -988,9 +1006,6 @@ static void wire_dealloc(wire *w) {
     free(w->connections);
     free(w->unused);
     free(w->ready);
-    if (w->epoll >= 0) close(w->epoll);
-    if (w->wake >= 0) close(w->wake);
-    if (w->stop >= 0) close(w->stop);
     pthread_mutex_destroy(&w->lock);
     Py_XDECREF((PyObject *)w->body_type);
     PyTypeObject *type = Py_TYPE((PyObject *)w);
@@ -1046,7 +1061,8 @@ static PyMethodDef wire_methods[] = {
     {"forget", (PyCFunction)wire_forget, METH_O, "Close a connection and forget it."},
     {"catch_up", (PyCFunction)wire_catch_up, METH_NOARGS, "Read what has arrived; return before which moment that was."},
     {"fileno", (PyCFunction)wire_fileno, METH_NOARGS, "What is readable while there is something to collect."},
-    {"close", (PyCFunction)wire_close, METH_NOARGS, "End the thread."},
+    {"stop", (PyCFunction)wire_stop, METH_NOARGS, "End the thread: calls read instead."},
+    {"close", (PyCFunction)wire_close, METH_NOARGS, "End the thread, and close all connections."},
     {NULL, NULL, 0, NULL},
 };
 
