@@ -62,7 +62,8 @@ class RecordedStream:
         kind: See `AgentStream`.
         is_background: See `AgentStream`.
         system_tokens: See `AgentStream`.
-        origin_ns: The spawn, from which inner times may count.
+        origin_ns: The spawn or the end, from which inner times may count.
+        took_ns: From the spawn to the end.
         spawned_by: The turn that spawned it, as stream and number in it; None where none came before.
         joined_by: The turn that waits for its end; None for background.
     """
@@ -74,6 +75,7 @@ class RecordedStream:
     is_background: bool = False
     system_tokens: int = 0
     origin_ns: int = 0
+    took_ns: int = 0
     spawned_by: Place | None = None
     joined_by: Place | None = None
 
@@ -104,6 +106,7 @@ class RecordedCorpus(MakesTrees):
         block_tokens: The tokens of a block.
         keeps_interleaving: Whether turns wait for what had ended in other streams; see `in_order`.
         counts_from_spawn: Whether the times of subagents count from their spawn.
+        origin_is_end: Whether the origins of subagents are their ends.
         shares_ids: Whether equal ids in different sessions are equal blocks.
     """
 
@@ -111,6 +114,7 @@ class RecordedCorpus(MakesTrees):
     block_tokens: int
     keeps_interleaving: bool = True
     counts_from_spawn: bool = False
+    origin_is_end: bool = False
     shares_ids: bool = False
     _sessions: list[tuple[str, int, int | None, Mapping[str, str]]] = field(default_factory=list)
     _streams: list[RecordedStream] = field(default_factory=list)
@@ -224,7 +228,8 @@ class RecordedCorpus(MakesTrees):
         )
 
     def _times(self, stream: RecordedStream, row: int, end: int) -> StreamTimes:
-        shift = stream.origin_ns if self.counts_from_spawn else 0
+        spawn_ns = stream.origin_ns - (stream.took_ns if self.origin_is_end else 0)
+        shift = spawn_ns if self.counts_from_spawn else 0
         starts = [at_ns + shift for at_ns in self._starts[row:end]]
         ends = [
             at_ns + shift if at_ns != NOT_STATED else start

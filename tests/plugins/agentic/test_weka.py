@@ -33,6 +33,9 @@ VECTORS = {
 }
 """By number of a trace of kv-cache-tester: requests, subagents, hits, blocks, most requests at one time."""
 
+SPAWNS = {"0277": 1, "0291": 1, "0274": 1, "0014": 0}
+"""How many subagents would fit if their times were their spawns."""
+
 
 def _waits(tree: SessionTree) -> list[tuple[int, tuple[int, ...], float]]:
     return [(turn.stream, turn.after, turn.delay_ns / S) for turn in tree.turns]
@@ -40,14 +43,38 @@ def _waits(tree: SessionTree) -> list[tuple[int, tuple[int, ...], float]]:
 
 @pytest.mark.parametrize("number", VECTORS)
 def test_published_traces(number: str) -> None:
-    """Figures of eight published traces; skipped where they are not at hand."""
+    """Figures of eight published traces, as AIPerf reads their times; skipped where they are not at hand."""
     path = SAMPLES / f"trace_{number}.json"
     if not path.exists():
         pytest.skip(f"{path} is not at hand; name its folder with CONFORMANCE_DATA")
-    tree = read_sessions(path).tree(0)
+    tree = read_sessions(path, read_form("weka-spawn")).tree(0)
     agents = sum("/" not in stream.name for stream in tree.streams) - 1
     hits = prefix_hits(tree)
     assert (len(tree.turns), agents, *hits, peak_width(tree)) == VECTORS[number]
+    own = read_sessions(path)
+    assert prefix_hits(own.tree(0)) == hits
+    fits = f"which fits {agents} of {agents}; as the spawn, t fits {SPAWNS.get(number)}"
+    assert own.facts.notes == [f"t of a subagent is read as the end, {fits}"] * bool(agents)
+
+
+def test_the_time_of_a_subagent_can_be_its_end(tmp_path: Path) -> None:
+    """What fits between the turns before and after, for the whole input; one that was launched has no end."""
+    sub = [request(0, [20]), request(6, [20, 21])]
+    whole = conversation(
+        request(0, [1], took=4),
+        {**subagent(14, "ended", sub), "duration_ms": 9_000},
+        {**subagent(5, "launched", sub, status="async_launched"), "duration_ms": 40_000},
+        request(16, [1, 2]),
+    )
+    trace = written(tmp_path / "one.jsonl", whole)
+    starts = [
+        {tree.streams[turn.stream].name: (turn.start_ns or 0) / S for turn in reversed(tree.turns)}
+        for tree in (read_sessions(trace).tree(0), read_sessions(trace, read_form("weka-spawn")).tree(0))
+    ]
+    assert starts == [
+        {"main": 0, "ended": 5, "launched": 5},
+        {"main": 0, "ended": 14, "launched": 5},
+    ]
 
 
 @pytest.mark.parametrize("shift_s", [0, 10])

@@ -1,13 +1,16 @@
 """Weka's traces of agentic coding: a JSON object per conversation, with subagents as entries of `requests`.
 
 The ids of blocks are unique in a conversation and chained: equal ids mean equal prefixes. Times of the
-requests of subagents count from the conversation's start or from the spawn, in a whole input alike. Source:
+requests of subagents count from the conversation's start or from the spawn, in a whole input alike. The time
+`t` of a subagent is the spawn or the end (the spawn is then `duration_ms` before), in a whole input alike:
+what fits more subagents between the turn that spawns and the turn that joins. Source:
 github.com/callanjfox/agentic-coding-analysis, docs/TRACE_FORMAT.md.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.agentic.chains import ChainLink, chains_of
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
 
 BLOCK_TOKENS: Final = 64
 ASYNC: Final = "async_launched"
+_SLACK_NS: Final = 1_000_000_000
+"""Starts are often whole seconds."""
 
 
 @dataclass(slots=True)
@@ -41,6 +46,7 @@ class _Agent:
     joined_by: Place | None = None
     is_background: bool = False
     origin_ns: int = 0
+    took_ns: int = 0
 
 
 def is_weka(members: Mapping[str, Any]) -> bool:
@@ -48,8 +54,13 @@ def is_weka(members: Mapping[str, Any]) -> bool:
     return isinstance(members.get("requests"), list) and "block_size" in members
 
 
-def read_weka(path: Path, options: ReadingOptions) -> RecordedCorpus:
+def read_weka(path: Path, options: ReadingOptions, *, at_spawn: bool = False) -> RecordedCorpus:
     """Read conversations.
+
+    Args:
+        path: The input.
+        options: The options of the user.
+        at_spawn: Whether the time of each subagent is its spawn, whatever fits.
 
     Raises:
         TraceError: Sizes of blocks differ.
@@ -59,7 +70,8 @@ def read_weka(path: Path, options: ReadingOptions) -> RecordedCorpus:
     for document in documents(path):
         reading.add(document)
     corpus.counts_from_spawn = reading.from_spawn > 0 and reading.from_spawn >= reading.from_start
-    reading.note_late_joins()
+    corpus.origin_is_end = not at_spawn and reading.fit_end > reading.fit_spawn
+    reading.note_subagents()
     return corpus
 
 
@@ -70,8 +82,10 @@ class _Reading:
         self._corpus = corpus
         self.from_spawn = 0
         self.from_start = 0
-        self.joined: list[tuple[int, int, int]] = []
-        """Of each joined subagent: the spawn, the last inner time, the start of the turn that joins it."""
+        self.fit_spawn = 0
+        self.fit_end = 0
+        self.joined: list[tuple[int, int, int, int]] = []
+        """Of each joined subagent: time, duration, the last inner time, the start of the joining turn."""
 
     def add(self, document: Document) -> None:
         """Add the conversation of a document."""
@@ -95,12 +109,18 @@ class _Reading:
         else:
             left_out.add("a conversation without a request that can be asked", document.place)
 
-    def note_late_joins(self) -> None:
-        """Note the subagents with requests after the start of the joining turn."""
-        shift = self._corpus.counts_from_spawn
-        late = sum(last + spawn * shift > join for spawn, last, join in self.joined)
+    def note_subagents(self) -> None:
+        """Note what the times of subagents are, and requests after the start of the joining turn."""
+        corpus, notes = self._corpus, self._corpus.facts.notes
+        shift, is_end = corpus.counts_from_spawn, corpus.origin_is_end
+        if shift and is_end:
+            notes.append(
+                f"t of a subagent is read as the end, which fits {self.fit_end} of {len(self.joined)}; "
+                f"as the spawn, t fits {self.fit_spawn}"
+            )
+        late = sum(last + (at - took * is_end) * shift > join for at, took, last, join in self.joined)
         if late:
-            self._corpus.facts.notes.append(
+            notes.append(
                 f"{late} of {len(self.joined)} subagents have requests after the start of the turn that "
                 "joins them; the turn waits for them all the same"
             )
@@ -126,11 +146,10 @@ class _Reading:
         if not turns:
             return []
         places = self._add_chains(agent, turns, streams)
-        joins_ns = [turn.start_ns for turn in turns]
         return [
             subagent
             for before, entry in spawns
-            if (subagent := self._subagent(place, entry, before, places, joins_ns)) is not None
+            if (subagent := self._subagent(place, entry, before, places, turns)) is not None
         ]
 
     def _add_chains(
@@ -162,6 +181,7 @@ class _Reading:
                     is_background=agent.is_background or not is_main,
                     system_tokens=system if is_main else 0,
                     origin_ns=agent.origin_ns,
+                    took_ns=agent.took_ns,
                     spawned_by=agent.spawned_by if is_main else None,
                     joined_by=agent.joined_by if is_main else None,
                 )
@@ -174,7 +194,7 @@ class _Reading:
         entry: Mapping[str, Any],
         before: int,
         places: Sequence[Place],
-        joins_ns: Sequence[int],
+        turns: Sequence[RecordedTurn],
     ) -> _Agent | None:
         """The subagent of an entry, between the turns before and after; None if left out."""
         left_out = self._corpus.facts.left_out
@@ -193,9 +213,15 @@ class _Reading:
         else:
             self.from_start += 1
         is_background = entry.get("status") == ASYNC or before == len(places)
+        took_ns = 0 if entry.get("status") == ASYNC else ns_in(entry, "duration_ms", 1_000_000) or 0
         if not is_background:
             last = max(ns_in(each, "t") or 0 for each in objects_in(entry, "requests"))
-            self.joined.append((spawn_ns, last, joins_ns[before]))
+            spawner, joiner = turns[before - 1], turns[before]
+            self.joined.append((spawn_ns, took_ns, last, joiner.start_ns))
+            earliest = (spawner.start_ns if spawner.end_ns is None else spawner.end_ns) - _SLACK_NS
+            latest = joiner.start_ns + _SLACK_NS
+            self.fit_spawn += earliest <= spawn_ns and spawn_ns + took_ns <= latest
+            self.fit_end += earliest <= spawn_ns - took_ns and spawn_ns <= latest
         return _Agent(
             text_in(entry, "agent_id") or f"subagent at {spawn_ns / 1e9:g} s",
             text_in(entry, "subagent_type"),
@@ -204,6 +230,7 @@ class _Reading:
             None if is_background else places[before],
             is_background,
             spawn_ns,
+            took_ns,
         )
 
     def _turn(self, place: str, entry: Mapping[str, Any]) -> RecordedTurn | None:
@@ -233,3 +260,6 @@ def _link(turn: RecordedTurn) -> ChainLink:
 
 
 FORMAT: Final = TraceFormat("Weka", is_weka, read_weka)
+AT_SPAWN: Final = TraceFormat(
+    "Weka, subagents begin at t", lambda _: False, partial(read_weka, at_spawn=True)
+)
