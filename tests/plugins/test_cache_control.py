@@ -65,14 +65,16 @@ def test_the_warm_up_sends_every_prefix_first() -> None:
     [
         ({"cache_hit": "much"}, "--cache-hit 'much': write SHARE or SHARExGROUPS"),
         ({"cache_hit": "0.6x0"}, "groups from 1"),
+        ({"cache_hit": "0.6x2x0"}, "write SHARE or SHARExGROUPS"),
+        ({"cache_hit": "0.6x2x1x1"}, "write SHARE or SHARExGROUPS"),
         ({"cache_hit": "100%"}, "above 0 and below 1"),
-        ({"input_tokens": "uniform:500..900"}, "one length have one hit rate"),
+        ({"input_tokens": "uniform:20..40"}, "whole blocks of 16 are .* of --input-tokens uniform:20..40"),
         ({"input_tokens": "40"}, "60.0% of 40 tokens is not near a multiple of 16; give --input-tokens"),
         ({"cache_block": 0}, "--cache-block 0: must be 1 or more"),
         ({"shared_prefix": "50"}, "--shared-prefix: --cache-hit chooses"),
         ({"order": "shuffle"}, "--order: --cache-hit chooses"),
         ({"warmup": "3s"}, "--warmup 3s: --cache-hit sends one prompt of each of 4 groups"),
-        ({"url": ["http://a", "http://b"]}, "primes the cache of one server"),
+        ({"url": ["http://a", "http://b"], "balance": "least-in-flight"}, "--balance: --cache-hit primes"),
         ({"cache_hit": None, "cache_block": 32}, "--cache-block 32: applies to --cache-hit"),
         ({"prompts": "p.jsonl", "input_tokens": None}, "--cache-hit: only for synthetic prompts"),
     ],
@@ -112,6 +114,20 @@ def test_the_measured_share_is_that_of_the_server(loadgen: Any) -> None:
     assert f"target 60.0 %, {100 * hits['measured']:.1f} % by usage" in loadgen("report", "run").stdout
     page = loadgen("report", "run", "--format", "html").stdout
     assert "Cache hits" in page
+
+
+def test_several_lengths_and_servers(loadgen: Any) -> None:
+    """Each server has every prefix after the warm-up, and the share holds over prompts of all lengths."""
+    options = {"cache_blocks": 0, "block_tokens": 4, "ttft": "1ms", "itl": "0", "tokens": "2"}
+    with start_mock(**options) as server, start_mock(**options) as other:
+        hits = ("--input-tokens", "uniform:1300..3900", "--cache-hit", "0.6x4", "--url", other.url)
+        report = report_of(loadgen, server, *hits)
+        truths = server.truth(14), other.truth(14)
+    for each in truths:
+        assert [truth.hit_blocks > 0 for truth in each] == [False] * 4 + [True] * 10
+        assert len({truth.input_tokens for truth in each[4:]}) > 5
+    assert abs(report["cache_hits"]["measured"] - 0.6) <= MOST_OFF
+    assert report["cache_hits"]["prefix_tokens"] > 0.6 * 3000
 
 
 def test_a_cache_that_is_too_small_misses_the_target(loadgen: Any) -> None:

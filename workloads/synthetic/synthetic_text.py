@@ -46,7 +46,7 @@ class MadeSamples(Sequence[Sample]):
     firsts: Sequence[int]
     #: The most output tokens of each message's answer; empty where nothing is said about them.
     outputs: Sequence[int] = ()
-    prefixes: tuple[str, ...] = ()  #: system prompts, in turns; empty for none
+    prefixes: Sequence[str] = ()  #: system prompts, in turns; empty for none
     #: What messages need to have as many tokens as they should: see `Texts`.
     corrections: Mapping[int, tuple[int, int]] = field(default_factory=dict)
     places: Sequence[int] = ()
