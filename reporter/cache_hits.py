@@ -46,8 +46,14 @@ def with_cache_hits(report: Report, planned: Mapping[str, Any]) -> Report:
     """
     tokens, side = report.tokens, report.server_side
     measured = tokens.cached / tokens.input if tokens.cached is not None and tokens.input else None
-    by_server = None if side is None or side.prefix_hit_pct is None else side.prefix_hit_pct / 100
-    hits = CacheHits(**planned, measured=measured, by_server=by_server)
+    whole = None if side is None else side.prefix_hit_pct
+    by_server = None if side is None else side.measured_prefix_hit_pct
+    hits = CacheHits(
+        **planned,
+        measured=measured,
+        by_server=None if whole is None else (whole if by_server is None else by_server) / 100,
+        counts_warmup=whole is not None and by_server is None,
+    )
     finding = _missed(hits)
     findings = report.findings if finding is None else [*report.findings, finding]
     return replace(report, cache_hits=hits, findings=findings)

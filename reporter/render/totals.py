@@ -125,7 +125,8 @@ def cache_hits(hits: CacheHits) -> Text:
     """The share of cached prompt tokens, by responses and server, with the target."""
     from reporter.cache_hits import in_percent
 
-    shares = {"by usage": hits.measured, "by the server, warm-up included": hits.by_server}
+    by_server = f"by the server{', warm-up included' * hits.counts_warmup}"
+    shares = {"by usage": hits.measured, by_server: hits.by_server}
     return sentence(
         f"target {in_percent(hits.target)}",
         *(f"{in_percent(share)} {source}" for source, share in shares.items() if share is not None),

@@ -73,6 +73,7 @@ def server_side(log: OpenLog) -> ServerSide | None:
 _GAUGES: Final = (
     *("running_mean", "running_max", "waiting_mean", "waiting_max"),
     *("kv_cache_usage_max_pct", "prefix_hit_pct", "in_server_mean", "client_in_flight_max"),
+    "measured_prefix_hit_pct",
 )
 
 

@@ -16,7 +16,8 @@ class CacheHits:
         prefix_tokens: The length of each.
         block_tokens: The tokens of a block that the prompts were made for.
         measured: The share by the responses' usage, of the measured requests; None where usage lacks it.
-        by_server: The share by the server's counters, of all requests, warm-up included; None without them.
+        by_server: The share by the server's counters; None without them.
+        counts_warmup: Whether `by_server` is of all requests, as usage does not say what the warm-up had.
     """
 
     target: float
@@ -26,3 +27,4 @@ class CacheHits:
     block_tokens: int
     measured: float | None = None
     by_server: float | None = None
+    counts_warmup: bool = False

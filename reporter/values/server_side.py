@@ -67,3 +67,4 @@ class ServerSide:
     stopped_s: float | None = None
     in_server_mean: float | None = None
     client_in_flight_max: float | None = None
+    measured_prefix_hit_pct: float | None = None

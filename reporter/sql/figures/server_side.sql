@@ -30,6 +30,8 @@ counted_by_server AS (
         sum(output_tokens) AS server_output_tokens,
         sum(preemptions) AS preemptions,
         100 * sum(hits) / nullif(sum(queried), 0) AS prefix_hit_pct,
+        sum(hits) AS hit_tokens,
+        sum(queried) AS queried_tokens,
         1e3 * sum(ttft_sum_s) / nullif(sum(ttft_requests), 0) AS server_ttft_ms,
         1e3 * sum(itl_sum_s) / nullif(sum(itl_gaps), 0) AS server_itl_ms,
         sum(itl_gaps) AS server_itl_gaps,
@@ -38,6 +40,15 @@ counted_by_server AS (
         1e3 * sum(queue_sum_s) / nullif(sum(queue_requests), 0) AS server_queue_ms,
         1e3 * sum(latency_sum_s) / nullif(sum(latency_requests), 0) AS server_latency_ms
     FROM spans
+),
+
+-- The prompt tokens of the warm-up by usage; NULL where a request of the warm-up has none.
+warm_up AS (
+    SELECT
+        if(bool_and(cached_tokens IS NOT NULL), sum(cached_tokens), if(count(*) = 0, 0, NULL)) AS cached,
+        if(bool_and(input_tokens IS NOT NULL), sum(input_tokens), if(count(*) = 0, 0, NULL)) AS inputs
+    FROM counted
+    WHERE phase = 'warmup'
 ),
 
 -- Before and after the run the server is idle.
@@ -118,5 +129,6 @@ coverage AS (
 
 SELECT
     *,
+    (SELECT 100 * (hit_tokens - cached) / nullif(queried_tokens - inputs, 0) FROM warm_up) AS measured_prefix_hit_pct,
     (SELECT max(requests) FROM in_flight) AS client_in_flight_max
 FROM counted_by_server, gauges, measured_by_client, coverage;
