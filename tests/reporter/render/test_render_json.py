@@ -29,7 +29,7 @@ def test_a_good_run_as_json(a_report: MakeReport, golden: Callable[[str, str], N
 
 def test_keys_and_their_order(a_report: MakeReport) -> None:
     """Every field of the Report is a key of the JSON, in its order; some only where there is something."""
-    optional = {"server_side", "cache_hits", "sessions", "energy", "episodes", "nodes"}
+    optional = {"server_side", "cache_hits", "sessions", "energy", "episodes", "nodes", "sections"}
     keys = [name for name in Report.__dataclass_fields__ if name not in optional]
     assert list(json.loads(render_json.render(a_report()))) == keys
 

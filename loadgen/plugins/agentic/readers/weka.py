@@ -118,7 +118,7 @@ class _Reading:
                 f"t of a subagent is read as the end, which fits {self.fit_end} of {len(self.joined)}; "
                 f"as the spawn, t fits {self.fit_spawn}"
             )
-        late = sum(last + (at - took * is_end) * shift > join for at, took, last, join in self.joined)
+        late = sum(last + (t - took * is_end) * shift > join for t, took, last, join in self.joined)
         if late:
             notes.append(
                 f"{late} of {len(self.joined)} subagents have requests after the start of the turn that "
