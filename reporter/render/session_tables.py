@@ -60,7 +60,7 @@ def depths(sessions: Sessions) -> Table:
         for depth in sessions.depths
         if len(sessions.depths) > 1
     )
-    return Table(headed(*titles), rows, "By spawns above an agent", statements.sessions("session_depths"))
+    return Table(headed(*titles), rows, "By depth of agents", statements.sessions("session_depths"))
 
 
 def reuse(sessions: Sessions) -> Table:

@@ -6,7 +6,7 @@ import re
 from dataclasses import asdict, replace
 from math import sqrt
 from pathlib import Path
-from statistics import stdev
+from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
@@ -16,6 +16,7 @@ from loadgen.sessions.run.report_of_log import opened_report
 from recorder import EventType
 from reporter.contents.run_contents import run_contents
 from reporter.contents.session_lanes import LaneTurn
+from reporter.measured.session_rates import session_rate
 from reporter.render import session_tables
 from reporter.render.console_page import draw
 from reporter.render.html import page_writer, swim_lanes
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from reporter.report import Report
     from reporter.values.session_figures import Sessions
+    from rulesets.evidence import Rate
     from tests.reporter.conftest import Run
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -116,6 +118,7 @@ class Made(NamedTuple):
     report: Report
     sessions: Sessions
     html: str
+    rates: tuple[Rate, Rate]
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +132,10 @@ def made(a_run: Callable[..., Run]) -> Made:
     folder = run.stops(10_000).ends(10_100).write()
     with opened_report(folder, of_expressions(rules)) as (report, evidence):
         assert report.sessions is not None
-        return Made(report, report.sessions, render(report, contents=run_contents(report, evidence)))
+        of_arrivals = replace(report, run=replace(report.run, load={"kind": "poisson", "rate": 1}))
+        rates = [session_rate(evidence.log, each, "jobs_per_hour") for each in (report, of_arrivals)]
+        html = render(report, contents=run_contents(report, evidence))
+        return Made(report, report.sessions, html, (rates[0], rates[1]))
 
 
 def test_the_figures_in_text_json_and_html(made: Made) -> None:
@@ -170,6 +176,16 @@ def test_the_figures_are_those_of_the_log(made: Made) -> None:
     assert jobs.limit is not None
     assert jobs.observed is not None
     assert 0.5 * jobs.observed < jobs.limit < jobs.observed * (1 - far)
+
+
+def test_the_values_behind_a_rate_have_it_as_their_mean(made: Made) -> None:
+    """Of users, a value a session; of arrivals, the completions in spans of time."""
+    of_users, of_arrivals = made.rates
+    assert (len(of_users.series), len(of_users.blocks)) == (SESSIONS, SESSIONS)
+    assert fmean(of_users.series) == pytest.approx(of_users.value)
+    assert of_users.series[0] > of_users.series[-1]
+    assert len(of_arrivals.blocks) == 2
+    assert fmean(of_arrivals.blocks) == pytest.approx(made.sessions.jobs_per_hour)
 
 
 def test_a_session_of_a_thousand_requests_is_small() -> None:
