@@ -45,13 +45,16 @@ def section(sessions: Iterable[Sequence[LaneTurn]], of: int) -> SessionLanes:
         of: The number of measured sessions.
     """
     drawn = tuple(map(_session, sessions))
-    note = f"The slowest of {counted(of, 'session')}, and one of median duration; times from the first issue."
+    chosen = (
+        f"The slowest of {counted(of, 'session')}, and one of median duration" if of > len(drawn) else "All"
+    )
+    used = {kind for session in drawn for kind, _ in session.paths}
     return SessionLanes(
         "session-lanes",
         "Sessions over time",
         drawn,
-        tuple(KINDS.items()),
-        note,
+        tuple((kind, words) for kind, words in KINDS.items() if kind in used),
+        f"{chosen}; times from the first issue.",
         statements.sessions("session_lanes"),
     )
 
