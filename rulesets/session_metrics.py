@@ -6,58 +6,25 @@ from typing import Final
 
 from rulesets.quantity import ERROR_RATE, HIT_SHARE, JOB_RATE, LATENCY, MetricDefinition
 
-_TIMES: Final = (
-    (
-        "session",
-        "duration of a session of several turns",
-        "last end - first issue, for sessions that completed",
-        "the time of a job",
-        ("p(50)", "p(95)"),
-    ),
-    (
-        "ttfat",
-        "time to the last answer of a session",
-        "first token of the main agent's last turn - first issue",
-        "a user's wait for the result of an agent",
-        ("p(50)",),
-    ),
-    (
-        "first_ttft",
-        "TTFT of the first turn of a session",
-        "`ttft` of the first request",
-        "the wait for a prompt that no cache has",
-        ("mean",),
-    ),
-    (
-        "later_ttft",
-        "mean TTFT of the later turns of a session",
-        "the mean of `ttft` over all requests but the first",
-        "the wait for a prompt whose prefix the cache should have",
-        ("mean",),
-    ),
-    (
-        "join_wait",
-        "how long streams of a session that were ready waited for other streams",
-        "the sum of last end waited for - end of the turn before in the stream",
-        "the time lost to the slowest subagents",
-        ("mean",),
-    ),
-)
 SESSION_METRICS: Final = tuple(
     MetricDefinition(
         name=name,
         quantity=LATENCY,
         meaning=meaning,
-        definition=definition,
-        use=use,
         per="session",
         needs=("stream",) if "ttf" in name else (),
         compared=compared,
         compared_briefly=compared,
     )
-    for name, meaning, definition, use, compared in _TIMES
+    for name, meaning, compared in (
+        ("session", "duration of a session of several turns", ("p(50)", "p(95)")),
+        ("ttfat", "time to the last answer of a session", ("p(50)",)),
+        ("first_ttft", "TTFT of the first turn of a session", ("mean",)),
+        ("later_ttft", "mean TTFT of the later turns of a session", ("mean",)),
+        ("join_wait", "how long streams of a session that were ready waited for other streams", ("mean",)),
+    )
 )
-"""Each has a column of the view `sessions` (reporter/sql/sessions.sql)."""
+"""Each has a column of the view `sessions` (reporter/sql/sessions.sql); docs/sessions.md defines them."""
 
 JOB_RATES: Final = ("jobs_per_hour", "jobs_per_hour_per_user", "jobs_per_hour_per_gpu")
 SESSION_RATES: Final = (*JOB_RATES, "hit_rate")
