@@ -83,6 +83,8 @@ _FILES: Final[Mapping[str, tuple[str, ...]]] = {
         *("energy_counter_reset", "energy_incomplete", "energy_declared", "energy_integral_differs"),
     ),
     "figures/reuse": ("connections_closed",),
+    "figures/session_reuse": ("affinity_lost",),
+    "figures/session_fidelity": ("prompts_not_as_recorded",),
     "figures/server_side": (
         *("server_requests_differ", "server_tokens_differ", "server_ttft_differs", "server_queue_differs"),
         *("server_preempted", "server_load_differs"),
