@@ -4,9 +4,9 @@ Times are integer nanoseconds of CLOCK_MONOTONIC; the `session` row anchors them
 stand last in `events`, where SQLite does not have to touch them to read the columns before. In a payload, a
 member whose name ends in `_ns` is such a time, and nothing else is.
 
-A run that was interrupted and resumed has several segments, each with a row in `sittings`: its events are
-those from `first_seq` on. The monotonic clock starts again with the machine: `shift_ns`, added to the times
-of a segment, puts them on the clock of the first one.
+A run that was interrupted and resumed has several segments, each with a row in `sittings`, as all versions
+name the table: its events are those from `first_seq` on. The monotonic clock starts again with the machine:
+`shift_ns`, added to the times of a segment, puts them on the clock of the first one.
 
 `chunk_gaps_us` is the arrival of every chunk that carried a token: little-endian uint32, in microseconds;
 the first is counted from REQUEST_SENT, each other from the chunk before. Gaps are differences of rounded

@@ -65,7 +65,7 @@ _ROW: Final = f"({', '.join('?' * len(schema.COLUMNS))})"
 _INSERT_ROW: Final = _INSERT + _ROW
 _INSERT_MANY: Final = _INSERT + ", ".join([_ROW] * ROWS_A_STATEMENT)
 
-_SIT_DOWN: Final = """
+_BEGIN_SEGMENT: Final = """
     INSERT INTO sittings (first_seq, started_at_ns, started_wall_ns, shift_ns, boot_id, environment)
     VALUES (?, ?, ?, ?, ?, ?)"""
 
@@ -225,7 +225,7 @@ def _fill(connection: sqlite3.Connection, session: Session) -> None:
     connection.execute(
         "INSERT INTO session VALUES (?, ?, ?, ?, ?)", (session.session_id, *anchors, settings, environment)
     )
-    connection.execute(_SIT_DOWN, (1, *anchors, 0, session.boot_id, environment))
+    connection.execute(_BEGIN_SEGMENT, (1, *anchors, 0, session.boot_id, environment))
     _first_beat(connection, session)
     connection.execute("COMMIT")
 
@@ -252,7 +252,7 @@ def _reopened(path: Path, segment: Session, after_seq: int | None, undo: ExitSta
     connection.executemany("INSERT OR IGNORE INTO event_types VALUES (?, ?)", schema.type_rows)
     anchors = (segment.started_at_ns, segment.started_wall_ns)
     added = (shift(_before(connection, path), segment), segment.boot_id, schema.encode(segment.environment))
-    connection.execute(_SIT_DOWN, (last_seq + 1, *anchors, *added))
+    connection.execute(_BEGIN_SEGMENT, (last_seq + 1, *anchors, *added))
     connection.execute(schema.HEARTBEATS_DDL)
     _first_beat(connection, segment)
     connection.execute("COMMIT")

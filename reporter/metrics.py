@@ -172,7 +172,7 @@ def _over_time(
     if not has_starts(run.imported):
         return [], None
     moments = over_time(log, method)
-    return moments, steadiness(run.ended, len(run.sittings), log.window, moments)
+    return moments, steadiness(run.ended, len(run.segments), log.window, moments)
 
 
 def _cold_start(
@@ -259,7 +259,7 @@ def _throughput(
     if not window.duration_s:
         return ThroughputFigures(None, None, None)
     arrived = figures(log, "arrivals")
-    completions = arrived["completions"] - uncounted(window, load, arrived["sittings"])
+    completions = arrived["completions"] - uncounted(window, load, arrived["segments"])
     output_tps = arrived["output_tokens"] / window.duration_s
     input_tps = arrived["input_tokens"] / window.duration_s
     counted = not counts.completed or tokens.output is not None
@@ -319,7 +319,7 @@ def _logged(log: OpenLog, run: RunFacts, counts: RequestCounts, *, held_back: bo
         "figures_only": bool((run.imported or {}).get("figures")),
         "has_questions": asks_benchmarks(log),
         "asks_times": run.on_invalid == "warn",
-        "segments": len(run.sittings),
+        "segments": len(run.segments),
         "timeouts_s": run.timeouts_s,
         "complete_until": run.complete_until,
         "resumable": _is_resumable(run.planned),

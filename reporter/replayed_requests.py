@@ -98,11 +98,11 @@ _COUNT: Final = "SELECT count(*) FROM counted WHERE measured"
 
 _ASKED: Final = """
     SELECT
-        prompt_id, turn, conversation_id, sitting, scheduled_ns, counted_output, tags::VARCHAR, output,
+        prompt_id, turn, conversation_id, segment, scheduled_ns, counted_output, tags::VARCHAR, output,
         tool_calls::VARCHAR
     FROM counted LEFT JOIN outputs USING (sample_uuid)
     WHERE measured AND status <> 'abandoned' AND prompt_id IS NOT NULL AND scheduled_ns IS NOT NULL
-    ORDER BY sitting, scheduled_ns, prompt_id"""
+    ORDER BY segment, scheduled_ns, prompt_id"""
 
 _TEXTS: Final = """
     SELECT data, texts FROM events
@@ -112,8 +112,8 @@ _TEXTS: Final = """
 def _beginnings(log: OpenLog) -> dict[int, int]:
     """The time to subtract in each segment, so that it begins at the end of the one before."""
     spans = log.execute(
-        "SELECT sitting, min(scheduled_ns), max(greatest(scheduled_ns, coalesce(ended_ns, scheduled_ns))) "
-        "FROM requests WHERE measured AND scheduled_ns IS NOT NULL GROUP BY sitting ORDER BY sitting"
+        "SELECT segment, min(scheduled_ns), max(greatest(scheduled_ns, coalesce(ended_ns, scheduled_ns))) "
+        "FROM requests WHERE measured AND scheduled_ns IS NOT NULL GROUP BY segment ORDER BY segment"
     ).fetchall()
     beginnings: dict[int, int] = defaultdict(int)
     total_ns = 0

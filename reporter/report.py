@@ -272,7 +272,7 @@ class Moment:
         answered: How many of those issued in it completed, whenever: the rest is about them.
     """
 
-    sitting: int
+    segment: int
     start_s: float
     duration_s: float
     scheduled: int
@@ -366,6 +366,9 @@ class Report:
         for name in ("power", "imported", "as_started"):
             if plain["run"][name] is None:
                 del plain["run"][name]
+        # The former names, for scripts that read them.
+        plain["run"]["sittings"] = plain["run"]["segments"]
+        plain["over_time"] = [moment | {"sitting": moment["segment"]} for moment in plain["over_time"]]
         for name in ("server_side", "cache_hits", "energy", "episodes", "sessions", "nodes", "sections"):
             if not plain[name]:
                 del plain[name]

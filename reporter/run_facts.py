@@ -81,7 +81,7 @@ class RunFacts:
     Attributes:
         started_at: When it started, ISO 8601 in UTC.
         ended: `completed`, `running`, `cut_off`, or what else ended it, such as `interrupted`.
-        sittings: Its segments.
+        segments: Its segments.
         complete_until: Of a run that was cut off; None where its writer did not say.
         urls: The endpoints of a run with several; None for one.
         load: The settings' load: `kind`, `rate`, `concurrency` and more.
@@ -108,7 +108,7 @@ class RunFacts:
     session_id: str
     started_at: str
     ended: str
-    sittings: list[SegmentFacts] = field(default_factory=list)
+    segments: list[SegmentFacts] = field(default_factory=list)
     complete_until: CompleteUntil | None = None
     model: str | None = None
     url: str | None = None

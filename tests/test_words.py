@@ -70,7 +70,6 @@ KEYS_OF_REPORT = frozenset(
     {
         ("reporter/report.py", "found"),
         ("reporter/run_facts.py", "at"),
-        ("reporter/run_facts.py", "sittings"),
         ("reporter/compare/comparison.py", "most"),
     }
 )

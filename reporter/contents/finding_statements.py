@@ -48,7 +48,7 @@ SELECT max(1e3 * output_tokens / nullif(latency_ms, 0)) AS highest_tokens_per_s
 FROM samples
 WHERE measured AND status = 'completed'"""
 
-_SEGMENTS: Final = "SELECT * FROM sittings"
+_SEGMENTS: Final = "SELECT * FROM segments"
 _RECORDER: Final = "SELECT at_utc, data FROM telemetry WHERE source = 'recorder' ORDER BY at_ns"
 _VIOLATIONS: Final = "SELECT * FROM violations"
 _LOGGED: Final = "SELECT * FROM findings"

@@ -83,7 +83,7 @@ def _headlines(evidence: Evidence) -> Iterator[tuple[str, HeadlineValue]]:
 
 
 _READ_COLUMNS: Final = (
-    *("sample_uuid", "tags", "sitting", "phase", "endpoint", "turn", "measured", "in_window", "status"),
+    *("sample_uuid", "tags", "segment", "phase", "endpoint", "turn", "measured", "in_window", "status"),
     *("issued_ns", "ended_ns", "ttft_ms", "tpot_ms", "latency_ms"),
 )
 """The columns of `samples` that figures with intervals are computed from."""

@@ -54,7 +54,7 @@ class OpenSource(Protocol):
 
         Args:
             connection: The database.
-            selection: A query of `events`, `event_types`, `session` or `sittings`, in SQL that SQLite and
+            selection: A query of `events`, `event_types`, `session` or `segments`, in SQL that SQLite and
                 DuckDB have in common, with names of events (reporter/log/sql_files.py).
             part: Which events it is to see.
         """

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 VIEWS: Final[Mapping[str, str]] = {
     "session": "one row: settings, environment, how it ended",
     "phases": "one row a phase of a segment: warmup, performance, drain",
-    "sittings": "one row a segment: several where a run was resumed",
+    "segments": "one row a segment: several where a run was resumed",
     "nodes": "one row a node of a run of several machines: its clock, its requests",
     "samples": "one row a request: stamps, latencies, tokens, failure",
     "arrived": "one row a completed or cut request: its tokens inside the window of the rates",

@@ -35,7 +35,7 @@ def run_facts(log: OpenLog, on_invalid: OnInvalid | None = None) -> RunFacts:
         session_id=session_id,
         started_at=_iso(wall_ns),
         ended=ended,
-        sittings=_segments(log),
+        segments=_segments(log),
         complete_until=_complete_until(log) if ended == "cut_off" else None,
         model=text(settings.get("model")),
         url=text(settings.get("url")),
@@ -93,8 +93,8 @@ def generation(settings: Mapping[str, Any]) -> dict[str, Any]:
 def _segments(log: OpenLog) -> list[SegmentFacts]:
     """The measured requests of each segment: there are several where the run was resumed."""
     segments = log.execute(
-        "SELECT clocks.started_wall_ns, ended, issued, completed, window_s FROM sittings JOIN clocks "
-        "USING (sitting) ORDER BY sitting",
+        "SELECT clocks.started_wall_ns, ended, issued, completed, window_s FROM segments JOIN clocks "
+        "USING (segment) ORDER BY segment",
     ).fetchall()
     return [SegmentFacts(_iso(wall_ns), *figures) for wall_ns, *figures in segments]
 
@@ -103,7 +103,7 @@ def _complete_until(log: OpenLog) -> CompleteUntil | None:
     """The moment up to which the last segment is complete, by the writer; None if unknown."""
     clock_row = log.execute(
         "SELECT complete_until_ns, written_ns, session.started_wall_ns - session.started_at_ns "
-        "FROM clocks, session WHERE sitting = (SELECT max(sitting) FROM clocks) "
+        "FROM clocks, session WHERE segment = (SELECT max(segment) FROM clocks) "
         "AND complete_until_ns IS NOT NULL AND written_ns IS NOT NULL",
     ).fetchone()
     if clock_row is None:
@@ -124,8 +124,8 @@ def recorder_health(log: OpenLog) -> RecorderHealth:
     Counters are added up; of maxima the greatest counts.
     """
     readings = log.execute(
-        "SELECT arg_max(data, at_ns) FROM telemetry WHERE source = 'recorder' GROUP BY sitting, node "
-        "ORDER BY sitting, node",
+        "SELECT arg_max(data, at_ns) FROM telemetry WHERE source = 'recorder' GROUP BY segment, node "
+        "ORDER BY segment, node",
     ).fetchall()
     health: dict[str, Any] = {}
     for (data,) in readings:

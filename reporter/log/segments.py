@@ -26,16 +26,16 @@ Part = Literal["run", "aside", "whole", "head"]
 run with several logs what the one in its folder says of it."""
 
 _ONLY_SEGMENT: Final = """
-    WITH sittings AS (
-        SELECT 1 AS sitting, 1 AS first_seq, started_at_ns, started_wall_ns, 0 AS shift_ns, environment,
+    WITH segments AS (
+        SELECT 1 AS segment, 1 AS first_seq, started_at_ns, started_wall_ns, 0 AS shift_ns, environment,
             0 AS complete_until_ns, 0 AS written_ns
         FROM session
     )"""
 """A log of format 1 had one segment and did not say so."""
 
 _SEGMENTS: Final = """
-    sittings AS (
-        SELECT row_number() OVER (ORDER BY sitting) AS sitting,
+    segments AS (
+        SELECT row_number() OVER (ORDER BY sitting) AS segment,
             first_seq, started_at_ns, started_wall_ns, shift_ns, environment,
             {complete_until_ns} AS complete_until_ns, {written_ns} AS written_ns
         FROM main.sittings AS own WHERE sitting NOT IN ({aside})
@@ -136,7 +136,7 @@ class LogSegments:
         return segments
 
     def query(self, selection: str, part: Part = "run", offsets: Sequence[int] = ()) -> str:
-        """A selection from `events` or `sittings`, restricted to a part of the log."""
+        """A selection from `events` or `segments`, restricted to a part of the log."""
         if self._segments is None:
             return f"{_ONLY_SEGMENT}{selection}"
         aside = [segment for segment, *_, kind in self._segments if kind in ASIDE]
@@ -160,7 +160,7 @@ class LogSegments:
 def segment_macros(segments: Sequence[Segment]) -> str:
     """SQL for macros over an event's number: the segment is the last that began before the event.
 
-    `sitting_of` is which segment of the run it is part of, `node_of` the node whose log has it (NULL where a
+    `segment_of` is which segment of the run it is part of, `node_of` the node whose log has it (NULL where a
     run has one log), and `shift_of` what to add to its times, also those in its data, for the clock of the
     run's first segment. Values are in the text: subqueries for them would be planned in every statement.
     """
@@ -168,7 +168,7 @@ def segment_macros(segments: Sequence[Segment]) -> str:
     return ";".join(
         _macro(name, starts, values, otherwise)
         for name, values, otherwise in (
-            ("sitting_of", [f"{segment.of_run:d}::BIGINT" for segment in segments], "0::BIGINT"),
+            ("segment_of", [f"{segment.of_run:d}::BIGINT" for segment in segments], "0::BIGINT"),
             ("shift_of", [f"{segment.shift_ns:d}::BIGINT" for segment in segments], "0::BIGINT"),
             (
                 "node_of",

@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 # The driver takes a column's type from its first rows, and a NULL for an integer: so no NULL may reach it.
 _TABLES: Final[Mapping[str, str | None]] = {
     "clocks": """
-        SELECT sitting, first_seq, started_at_ns, started_wall_ns, shift_ns, environment,
+        SELECT segment, first_seq, started_at_ns, started_wall_ns, shift_ns, environment,
             complete_until_ns, written_ns
-        FROM sittings ORDER BY sitting""",
+        FROM segments ORDER BY segment""",
     "session_events": """
         SELECT seq, name AS type, at_ns, coalesce(data, '') AS data FROM events JOIN event_types USING (code)
         WHERE code < EventType.QUESTION OR code = EventType.SENSOR_STARTED""",
     "extent": "SELECT coalesce(max(seq), 0) AS last_seq FROM main.events",
-    "sitting_ends": None,
+    "segment_ends": None,
     "session": "SELECT session_id, started_at_ns, started_wall_ns, settings, environment FROM session",
     "phases": None,
     "telemetry": None,
@@ -57,6 +57,7 @@ _TABLES: Final[Mapping[str, str | None]] = {
         )""",
     "windows": None,
     "measured_window": None,
+    "segments": None,
     "sittings": None,
     "nodes": None,
     "definitions": None,
@@ -149,7 +150,7 @@ _OR_UNENCODED: Final = """
 """Compiled code, which reads the data of requests anyhow, gives up where it finds one."""
 
 _OF_THE_SESSION: Final = (
-    *("clocks", "session_events", "sitting_ends", "session"),
+    *("clocks", "session_events", "segment_ends", "session"),
     *("credible", "windows", "definitions"),
 )
 """Those of `_TABLES` that the view `samples` needs in addition to `requests`."""

@@ -91,7 +91,7 @@ def windows_sql(windows: Sequence[Window], whole: Window) -> str:
     listed = ", ".join(rows) or f"(NULL, {_values(whole)})"
     return (
         f"CREATE OR REPLACE TEMP TABLE windows AS FROM (VALUES {listed})\n"
-        "    AS windows(sitting, kind, duration_s, start_ns, end_ns);\n"
+        "    AS windows(segment, kind, duration_s, start_ns, end_ns);\n"
         f"CREATE OR REPLACE TEMP TABLE measured_window AS FROM (VALUES ({_values(whole)}))\n"
         "    AS whole(kind, duration_s, start_ns, end_ns);\n"
     )

@@ -44,15 +44,15 @@ class SegmentLine:
             gone_ns += end_ns - start_ns
         if len(cases) == 1:
             return f"({at_ns} - {self.parts[0][1]:d})"
-        return f"(CASE sitting {' '.join(cases)} END)" if cases else "NULL::BIGINT"
+        return f"(CASE segment {' '.join(cases)} END)" if cases else "NULL::BIGINT"
 
 
 def issuing(log: OpenLog) -> SegmentLine:
     """From the first to the last measured issue of each segment."""
     return SegmentLine(
         log.execute(
-            "SELECT sitting, min(issued_ns), max(issued_ns) FROM requests "
-            "WHERE measured AND issued_ns IS NOT NULL GROUP BY sitting ORDER BY sitting"
+            "SELECT segment, min(issued_ns), max(issued_ns) FROM requests "
+            "WHERE measured AND issued_ns IS NOT NULL GROUP BY segment ORDER BY segment"
         ).fetchall()
     )
 
@@ -70,7 +70,7 @@ def windows(log: OpenLog) -> SegmentLine:
     """The windows that rates are counted over."""
     return SegmentLine(
         log.execute(
-            "SELECT sitting, start_ns, end_ns FROM windows WHERE duration_s IS NOT NULL ORDER BY sitting"
+            "SELECT segment, start_ns, end_ns FROM windows WHERE duration_s IS NOT NULL ORDER BY segment"
         ).fetchall()
     )
 

@@ -96,14 +96,14 @@ PHASES: Final = f"""\
 SELECT phase, (greatest(started_ns, first_ns) - origin_ns) / 1e9 AS start_s,
     (least(ended_ns, last_ns) - origin_ns) / 1e9 AS end_s
 FROM (
-    SELECT sitting, 'warm-up' AS phase, started_ns, ended_ns FROM phases WHERE phase = 'warmup'
+    SELECT segment, 'warm-up' AS phase, started_ns, ended_ns FROM phases WHERE phase = 'warmup'
     UNION ALL
-    SELECT sitting, 'window', start_ns, end_ns FROM windows
+    SELECT segment, 'window', start_ns, end_ns FROM windows
     UNION ALL
-    SELECT sitting, 'drain', greatest(phases.started_ns, end_ns), ended_ns
-    FROM phases JOIN windows USING (sitting)
+    SELECT segment, 'drain', greatest(phases.started_ns, end_ns), ended_ns
+    FROM phases JOIN windows USING (segment)
     WHERE phase = 'drain'
-) JOIN clock USING (sitting)
+) JOIN clock USING (segment)
 WHERE start_s < end_s
 ORDER BY start_s
 """  # noqa: S608 (texts of this program's)

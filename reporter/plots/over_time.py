@@ -19,17 +19,17 @@ _NOTHING: Final = "no request has been issued"
 SEGMENTS: Final = """\
 -- Segments of a resumed run follow each other: the time between them does not count.
 WITH segments AS (
-    SELECT sitting, min(least(scheduled_ns, issued_ns)) AS first_ns,
+    SELECT segment, min(least(scheduled_ns, issued_ns)) AS first_ns,
         max(greatest(issued_ns, ended_ns)) AS last_ns, count(*) AS requests
     FROM samples
     WHERE issued_ns IS NOT NULL
-    GROUP BY sitting
+    GROUP BY segment
 ),
 
 clock AS (
-    SELECT sitting, first_ns, last_ns,
+    SELECT segment, first_ns, last_ns,
         first_ns - coalesce(sum(last_ns - first_ns) OVER (
-            ORDER BY sitting ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+            ORDER BY segment ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
         ), 0)::BIGINT + coalesce(start_ns - min(first_ns) OVER (), 0) AS origin_ns
     FROM segments, measured_window
 )"""
@@ -58,7 +58,7 @@ moments AS (
 requests AS (
     SELECT $part_of, *, (scheduled_ns - origin_ns) / 1e9 AS scheduled_s,
         (issued_ns - origin_ns) / 1e9 AS issued_s, (ended_ns - origin_ns) / 1e9 AS ended_s
-    FROM samples JOIN clock USING (sitting)
+    FROM samples JOIN clock USING (segment)
     WHERE issued_ns IS NOT NULL$few
 )"""  # noqa: S608 (a number)
 
@@ -185,7 +185,7 @@ FROM (
     SELECT 'event loop held up, at most',
         round((floor((at_ns - origin_ns) / 1e9 / width) + 0.5) * width, 9) AS x,
         max((data ->> '$$.loop_lag_max_ms')::DOUBLE)
-    FROM telemetry JOIN clock USING (sitting), moments
+    FROM telemetry JOIN clock USING (segment), moments
     WHERE source = 'client'
     GROUP BY x
 )

@@ -17,19 +17,19 @@ _PAGE: Final = "'page ' || page"
 _PAGES: Final = "SELECT * FROM server_metrics WHERE moment IS NULL"
 _DEVICE: Final = "device"
 _GPUS: Final = """\
-SELECT at_ns, sitting, value,
+SELECT at_ns, segment, value,
         coalesce('GPU ' || (labels ->> '$$.gpu'), labels ->> '$$.uuid', labels ->> '$$.UUID', 'GPU') AS device
     FROM sensors
     WHERE source IN ('nvml', 'amdsmi', 'dcgm', 'amd_exporter') AND name = '{name}'"""
 _HOST: Final = """\
-SELECT at_ns, sitting, value, '' AS device FROM sensors WHERE source = 'host' AND name = 'cpu_pct'"""
+SELECT at_ns, segment, value, '' AS device FROM sensors WHERE source = 'host' AND name = 'cpu_pct'"""
 
 
 def _sql(source: str, series: dict[str, str], of: str) -> str:
     """SQL for the mean of the readings at each moment of the run; outside the run the server is idle.
 
     Args:
-        source: SQL for the readings, with `at_ns`, `sitting` and the columns of the values.
+        source: SQL for the readings, with `at_ns`, `segment` and the columns of the values.
         series: The column of each series, in the order of a legend.
         of: SQL for what several pages or devices are distinguished by.
     """
@@ -43,14 +43,14 @@ readings AS (
 ),
 
 named AS (
-    SELECT at_ns, sitting, unnest(map_entries(MAP {{{values}}})) AS reading,
+    SELECT at_ns, segment, unnest(map_entries(MAP {{{values}}})) AS reading,
         if((SELECT count(DISTINCT {of}) FROM readings) > 1, ', ' || {of}, '') AS suffix
     FROM readings
 )
 
 SELECT reading.key || suffix AS series,
     round((floor((at_ns - origin_ns) / 1e9 / width) + 0.5) * width, 9) AS x, avg(reading.value) AS y
-FROM named JOIN clock USING (sitting), moments
+FROM named JOIN clock USING (segment), moments
 WHERE reading.value IS NOT NULL AND at_ns BETWEEN first_ns AND last_ns
 GROUP BY reading.key, suffix, x
 ORDER BY suffix, list_position([{order}], reading.key), x

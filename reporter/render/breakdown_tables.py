@@ -91,12 +91,12 @@ def parts(report: Report, name: str, sql: str = "") -> Table:
 
 
 def _moments(moments: Sequence[Moment]) -> Table:
-    several = len({moment.sitting for moment in moments}) > 1
+    several = len({moment.segment for moment in moments}) > 1
     columns = (Column("from s", justify="left"), *(Column(title, rank) for title, _, rank in _MOMENT_COLUMNS))
     shown = [_column([getattr(moment, field) for moment in moments], 4) for _, field, _ in _MOMENT_COLUMNS]
     starts = _column([moment.start_s for moment in moments])
     named = [
-        f"{moment.sitting}: {start}" if several else start
+        f"{moment.segment}: {start}" if several else start
         for moment, start in zip(moments, starts, strict=True)
     ]
     return Table(columns, tuple(zip(named, *shown, strict=True)), _caption(TIME))

@@ -50,7 +50,7 @@ def _load(report: Report) -> Iterator[str]:
     if report.window.duration_s is not None:
         kind = _LASTED.get(report.window.kind, "measured for")
         yield f"{kind} {seconds(report.window.duration_s)}"
-    if len(segments := report.run.sittings) > 1:
+    if len(segments := report.run.segments) > 1:
         yield f"in {len(segments)} segments"
     if report.counts.warmup:
         yield f"after {counted(report.counts.warmup, 'warm-up request')}"

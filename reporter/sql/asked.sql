@@ -11,7 +11,7 @@ SELECT
     counted.prompt_id,
     conversation_id,
     turn,
-    sitting,
+    segment,
     status = 'abandoned' AS is_abandoned,
     issued_ns,
     ended_seq,
@@ -53,7 +53,7 @@ WHERE
 
 CREATE TABLE replaced AS
 WITH abandoned AS (
-    SELECT *, row_number() OVER (PARTITION BY prompt_id, sitting ORDER BY issued_ns) AS number
+    SELECT *, row_number() OVER (PARTITION BY prompt_id, segment ORDER BY issued_ns) AS number
     FROM answers
     WHERE is_abandoned
 )
@@ -63,14 +63,14 @@ FROM abandoned
 JOIN answers AS later
     ON
         later.prompt_id = abandoned.prompt_id
-        AND later.sitting > abandoned.sitting
+        AND later.segment > abandoned.segment
         AND NOT later.is_abandoned
 GROUP BY abandoned.sample_uuid;
 
 -- A view, for it takes long to number attempts, and hardly anybody reads it.
 CREATE VIEW asked AS
 SELECT
-    answers.* EXCLUDE (sitting, is_abandoned),
+    answers.* EXCLUDE (segment, is_abandoned),
     replaced_ns,
     row_number() OVER (PARTITION BY prompt_id ORDER BY replaced_ns IS NOT NULL, issued_ns, sample_uuid) AS attempt
 FROM answers

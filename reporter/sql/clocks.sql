@@ -2,7 +2,7 @@
 CREATE TABLE clocks AS
 -- What it says of its own completeness is on the first one's clock, as are the times of events.
 SELECT
-    sitting, first_seq, started_at_ns, started_wall_ns, shift_ns, environment::VARCHAR AS environment,
+    segment, first_seq, started_at_ns, started_wall_ns, shift_ns, environment::VARCHAR AS environment,
     nullif(complete_until_ns, 0) + shift_ns AS complete_until_ns,
     nullif(written_ns, 0) + shift_ns AS written_ns
 FROM stream;

@@ -60,8 +60,8 @@ FROM (
                         (SELECT settings ->> '$.urls[*]' FROM session)[endpoint_index + 1],
                         (SELECT settings ->> '$.url' FROM session)
                     ) AS endpoint,
-                    (SELECT list(start_ns ORDER BY sitting) FROM windows)[sitting] AS window_start_ns,
-                    (SELECT list(end_ns ORDER BY sitting) FROM windows)[sitting] AS window_end_ns,
+                    (SELECT list(start_ns ORDER BY segment) FROM windows)[segment] AS window_start_ns,
+                    (SELECT list(end_ns ORDER BY segment) FROM windows)[segment] AS window_end_ns,
                     CASE getvariable('token_source')
                         WHEN 'client_tokenizer' THEN client_input
                         WHEN 'server_usage' THEN input_tokens

@@ -3,32 +3,32 @@
 -- The sums up to its start make what a request gets a difference of two rows.
 CREATE TABLE energy_flow AS
 WITH changes AS (
-    SELECT sitting, start_ns AS at_ns, 0 AS requests, energy_j / (end_ns - start_ns) AS j_per_ns, utilization_pct AS busy_pct,
+    SELECT segment, start_ns AS at_ns, 0 AS requests, energy_j / (end_ns - start_ns) AS j_per_ns, utilization_pct AS busy_pct,
         1 AS devices
     FROM power_spans
     UNION ALL
-    SELECT sitting, end_ns, 0, -energy_j / (end_ns - start_ns), -utilization_pct, -1 FROM power_spans
+    SELECT segment, end_ns, 0, -energy_j / (end_ns - start_ns), -utilization_pct, -1 FROM power_spans
     UNION ALL
-    SELECT sitting, sent_ns, 1, 0, 0, 0 FROM requests WHERE ended_ns > sent_ns
+    SELECT segment, sent_ns, 1, 0, 0, 0 FROM requests WHERE ended_ns > sent_ns
     UNION ALL
-    SELECT sitting, ended_ns, -1, 0, 0, 0 FROM requests WHERE ended_ns > sent_ns
+    SELECT segment, ended_ns, -1, 0, 0, 0 FROM requests WHERE ended_ns > sent_ns
 ),
 
 moments AS (
     SELECT
-        sitting,
+        segment,
         at_ns,
         sum(requests) AS requests,
         sum(j_per_ns) AS j_per_ns,
         coalesce(sum(busy_pct), 0) AS busy_pct,
         sum(devices) AS devices
     FROM changes
-    GROUP BY sitting, at_ns
+    GROUP BY segment, at_ns
 ),
 
 levels AS (
     SELECT
-        sitting,
+        segment,
         at_ns,
         lead(at_ns) OVER later AS end_ns,
         sum(requests) OVER upto AS in_flight,
@@ -38,12 +38,12 @@ levels AS (
         sum(devices) OVER upto AS devices
     FROM moments
     WINDOW
-        upto AS (PARTITION BY sitting ORDER BY at_ns ROWS UNBOUNDED PRECEDING),
-        later AS (PARTITION BY sitting ORDER BY at_ns)
+        upto AS (PARTITION BY segment ORDER BY at_ns ROWS UNBOUNDED PRECEDING),
+        later AS (PARTITION BY segment ORDER BY at_ns)
 )
 
 SELECT
-    sitting,
+    segment,
     at_ns,
     end_ns,
     in_flight,
@@ -56,4 +56,4 @@ SELECT
     coalesce(sum(CASE WHEN devices = (SELECT any_value(devices) FROM power_spans) THEN end_ns - at_ns END)
         OVER before, 0) AS observed_before_ns
 FROM levels
-WINDOW before AS (PARTITION BY sitting ORDER BY at_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING);
+WINDOW before AS (PARTITION BY segment ORDER BY at_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING);

@@ -3,7 +3,7 @@ CREATE VIEW findings AS
 SELECT
     at_ns,
     wall_time(at_ns) AS at_utc,
-    sitting,
+    segment,
     node,
     data ->> '$.code' AS code,
     data ->> '$.severity' AS severity,

@@ -17,7 +17,7 @@ SELECT
     arg_min(seq, at_ns) FILTER (code = EventType.LOADGEN_ISSUE_CALLED) AS issued_seq,
     arg_max(seq, at_ns) FILTER (code = EventType.REQUEST_SENT) AS sent_seq,
     arg_min(seq, at_ns) FILTER (code BETWEEN EventType.COMPLETE AND EventType.CANCELLED) AS ended_seq,
-    sitting_of(min(seq)) AS sitting,
+    segment_of(min(seq)) AS segment,
     node_of(max(seq)) AS node,
     count(*) FILTER (code = EventType.LOADGEN_ISSUE_CALLED) AS issues,
     count(*) FILTER (code BETWEEN EventType.COMPLETE AND EventType.CANCELLED) AS ends,

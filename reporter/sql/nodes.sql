@@ -19,7 +19,7 @@ FROM node_logs
 LEFT JOIN (
     SELECT node, arg_max(coalesce(nullif(data ->> '$.reason', ''), 'completed'), seq) AS ended
     FROM session_events
-    WHERE type = 'TEST_ENDED' AND node IS NOT NULL AND sitting = (SELECT max(sitting) FROM clocks)
+    WHERE type = 'TEST_ENDED' AND node IS NOT NULL AND segment = (SELECT max(segment) FROM clocks)
     GROUP BY node
 ) USING (node)
 LEFT JOIN (

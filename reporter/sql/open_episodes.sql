@@ -2,15 +2,15 @@
 -- is now, for a run in progress. One that a further segment asked again is not open.
 CREATE VIEW open_episodes AS
 WITH last_moments AS (
-    SELECT sitting, greatest(max(written_ns), max(at_ns), max(request_ns)) AS last_ns
+    SELECT segment, greatest(max(written_ns), max(at_ns), max(request_ns)) AS last_ns
     FROM clocks
-    LEFT JOIN (SELECT sitting, max(at_ns) AS at_ns FROM session_events GROUP BY sitting) USING (sitting)
+    LEFT JOIN (SELECT segment, max(at_ns) AS at_ns FROM session_events GROUP BY segment) USING (segment)
     LEFT JOIN (
-        SELECT sitting, greatest(max(issued_ns), max(sent_ns), max(first_token_ns), max(ended_ns)) AS request_ns
+        SELECT segment, greatest(max(issued_ns), max(sent_ns), max(first_token_ns), max(ended_ns)) AS request_ns
         FROM requests
-        GROUP BY sitting
-    ) USING (sitting)
-    GROUP BY sitting
+        GROUP BY segment
+    ) USING (segment)
+    GROUP BY segment
 ),
 
 begun AS (
@@ -18,7 +18,7 @@ begun AS (
         conversation_id,
         any_value(prompt_id) AS prompt_id,
         any_value(phase) AS phase,
-        any_value(sitting) AS sitting,
+        any_value(segment) AS segment,
         count(*) FILTER (role = 'model' AND sent_ns IS NOT NULL) AS turns,
         count(*) FILTER (role = 'user_sim') AS user_turns,
         sum(counted_input) FILTER (role = 'model') AS input_tokens,
@@ -55,7 +55,7 @@ SELECT
     (last_ns - coalesce(asked_ns, greatest(last_ended_ns, tool_ended_ns))) / 1e6 AS waited_ms,
     sample_uuid
 FROM begun
-JOIN last_moments USING (sitting)
+JOIN last_moments USING (segment)
 LEFT JOIN tools_of USING (conversation_id)
 WHERE NOT EXISTS (
     SELECT 1 FROM episode_ends

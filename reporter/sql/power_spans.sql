@@ -24,12 +24,12 @@ grown_energy AS (
         lead(readings ['energy_j_total']) OVER device_readings - readings ['energy_j_total'] AS grown_j,
         lead(at_ns) OVER device_readings AS end_ns
     FROM power_readings
-    WINDOW device_readings AS (PARTITION BY sitting, source, device ORDER BY at_ns)
+    WINDOW device_readings AS (PARTITION BY segment, source, device ORDER BY at_ns)
 ),
 
 measured AS (
     SELECT
-        sitting,
+        segment,
         source,
         device,
         at_ns AS start_ns,
@@ -39,24 +39,24 @@ measured AS (
         grown_j NOT BETWEEN 0 AND 10000 * (60 + (end_ns - at_ns) / 1e9) AS went_back,
         (readings ['utilization_pct'] + lead(readings ['utilization_pct']) OVER device_readings) / 2 AS utilization_pct
     FROM grown_energy
-    WINDOW device_readings AS (PARTITION BY sitting, source, device ORDER BY at_ns)
+    WINDOW device_readings AS (PARTITION BY segment, source, device ORDER BY at_ns)
 ),
 
 declared AS (
     SELECT
-        sitting,
+        segment,
         'declared' AS source,
         'declared' AS device,
         arg_min(at_ns, seq) AS start_ns,
         arg_max(at_ns, seq) AS end_ns,
         max(CASE WHEN data ->> '$.source' = 'declared' THEN (data ->> '$.about.power_w')::DOUBLE END) AS power_w
     FROM session_events
-    GROUP BY sitting
+    GROUP BY segment
 ),
 
 spans AS (
     SELECT
-        sitting,
+        segment,
         source,
         device,
         start_ns,
@@ -70,7 +70,7 @@ spans AS (
     WHERE end_ns > start_ns AND coalesce(counted_j, integrated_j) IS NOT NULL
     UNION ALL
     SELECT
-        sitting,
+        segment,
         source,
         device,
         start_ns,

@@ -7,8 +7,8 @@ SELECT
     1e9 * (ended.energy_before_j - began.energy_before_j) / (ended_ns - sent_ns) AS power_watts,
     (ended.busy_before - began.busy_before) / (ended_ns - sent_ns) AS gpu_utilization_pct
 FROM requests
-INNER JOIN energy_flow AS began ON began.sitting = requests.sitting AND began.at_ns = sent_ns
-INNER JOIN energy_flow AS ended ON ended.sitting = requests.sitting AND ended.at_ns = ended_ns
+INNER JOIN energy_flow AS began ON began.segment = requests.segment AND began.at_ns = sent_ns
+INNER JOIN energy_flow AS ended ON ended.segment = requests.segment AND ended.at_ns = ended_ns
 WHERE ended_ns > sent_ns AND ended.observed_before_ns - began.observed_before_ns = ended_ns - sent_ns;
 
 -- No source says how busy a device of a declared power is.

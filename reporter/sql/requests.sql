@@ -112,7 +112,7 @@ FROM (
 WHERE requests.conversation_id = conversations.conversation_id AND settled <> settled_together;
 
 UPDATE requests SET status = 'abandoned'
-WHERE NOT settled AND sitting < (SELECT max(sitting) FROM clocks);
+WHERE NOT settled AND segment < (SELECT max(segment) FROM clocks);
 
 -- Records of another program do not say how often a request was sent; so nothing says what sending took.
 UPDATE requests SET scheduled_ns = NULL, attempts = NULL WHERE is_imported();

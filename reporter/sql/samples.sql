@@ -9,7 +9,7 @@ SELECT
     role,
     endpoint,
     tags,
-    sitting,
+    segment,
     node,
     phase,
     measured,

@@ -3,7 +3,7 @@ CREATE VIEW sensors AS
 SELECT
     at_ns,
     wall_time(at_ns) AS at_utc,
-    sitting,
+    segment,
     source,
     to_json(coalesce(labels, MAP {})) AS labels,
     moment,

@@ -4,7 +4,7 @@ CREATE VIEW server_metrics AS
 WITH pages AS (
     SELECT
         at_ns,
-        sitting,
+        segment,
         labels ['page'] AS page,
         any_value(moment) AS moment,
         any_value(labels ['server']) AS server,
@@ -29,13 +29,13 @@ WITH pages AS (
         sum(readings ['latency_requests_total']) AS latency_requests_total
     FROM sensor_readings
     WHERE source = 'server' AND readings IS NOT NULL
-    GROUP BY at_ns, sitting, labels ['page']
+    GROUP BY at_ns, segment, labels ['page']
 )
 
 SELECT
     at_ns,
     wall_time(at_ns) AS at_utc,
-    sitting,
+    segment,
     page,
     server,
     moment,
@@ -74,5 +74,5 @@ SELECT
     latency_sum_s,
     latency_requests_total
 FROM pages
-WINDOW page_readings AS (PARTITION BY sitting, page ORDER BY at_ns)
+WINDOW page_readings AS (PARTITION BY segment, page ORDER BY at_ns)
 ORDER BY at_ns, page;

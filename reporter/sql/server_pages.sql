@@ -3,7 +3,7 @@ CREATE TABLE server_pages AS
 SELECT
     at_ns,
     wall_time(at_ns) AS at_utc,
-    sitting_of(seq) AS sitting,
+    segment_of(seq) AS segment,
     data::VARCHAR ->> '$.source' AS source,
     data::VARCHAR ->> '$.moment' AS moment,
     data::VARCHAR ->> '$.labels.page' AS page,

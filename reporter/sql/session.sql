@@ -5,7 +5,7 @@ SELECT
     started_at_ns,
     started_wall_ns,
     make_timestamp(started_wall_ns // 1000) AS started_at_utc,
-    (SELECT arg_max(ended, sitting) FROM sitting_ends) AS ended,
+    (SELECT arg_max(ended, segment) FROM segment_ends) AS ended,
     settings::JSON AS settings,
     environment::JSON AS environment
 FROM stream;

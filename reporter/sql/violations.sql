@@ -16,7 +16,7 @@ SELECT sample_uuid, unnest(list_filter([
     CASE WHEN issues = 0 THEN 'never_issued' END,
     CASE WHEN status = 'completed' AND sent_ns IS NULL AND NOT is_imported() THEN 'completed_but_never_sent' END,
     CASE
-        WHEN ends = 0 AND sitting NOT IN (SELECT sitting FROM sitting_ends WHERE ended IN ('cut_off', 'running'))
+        WHEN ends = 0 AND segment NOT IN (SELECT segment FROM segment_ends WHERE ended IN ('cut_off', 'running'))
         THEN 'never_ended'
     END
 ], lambda violation: violation IS NOT NULL)) AS violation

@@ -27,7 +27,7 @@ _LEAST_NS: Final = 1_000_000
 
 _SEGMENTS: Final = """
     SELECT
-        sitting,
+        segment,
         coalesce(
             least(any_value(windows.start_ns), min(scheduled_ns) FILTER (measured)),
             min(issued_ns)
@@ -35,10 +35,10 @@ _SEGMENTS: Final = """
         min(least(scheduled_ns, issued_ns)) AS first_ns,
         greatest(max(issued_ns), max(ended_ns)) AS last_ns,
         count(*) AS requests
-    FROM requests LEFT JOIN windows USING (sitting)
+    FROM requests LEFT JOIN windows USING (segment)
     WHERE issued_ns IS NOT NULL
-    GROUP BY sitting
-    ORDER BY sitting"""
+    GROUP BY segment
+    ORDER BY segment"""
 
 
 def over_time(log: OpenLog, method: PercentileMethod) -> list[Moment]:
@@ -91,7 +91,7 @@ def _moments(
         first, whole = ttft.get(span), latency.get(span)
         moments.append(
             Moment(
-                sitting=segment,
+                segment=segment,
                 start_s=start_s,
                 duration_s=width_s,
                 **{name: amounts[name] for name in nothing if name != "ended"},

@@ -287,7 +287,7 @@ def test_a_log_that_lacks_only_its_end_is_completed(
     assert answer.returncode in {0, 4}, answer.stderr  # 4: the client was late, on a busy machine
     report = orjson.loads(answer.stdout)
     assert report["run"]["ended"] == "completed"
-    assert [segment["ended"] for segment in report["run"]["sittings"]] == ["cut_off", "completed"]
+    assert [segment["ended"] for segment in report["run"]["segments"]] == ["cut_off", "completed"]
     assert report["counts"]["completed"] == 10
     assert not asked_since(mock, before_ns)
     again = loadgen("resume", "run", LOADGEN_API_KEY=KEY)

@@ -283,7 +283,7 @@ def test_a_killed_run_says_until_when_its_log_is_complete(a_run: NewRun) -> None
         "complete until 2026-01-02 03:04:05.978 UTC, 412 ms before the last sign of life" in cut_off.message
     )
     with MetricsReporter(run.folder) as reporter:
-        rows = reporter.log.execute("SELECT complete_until_ns, written_ns FROM sittings").fetchall()
+        rows = reporter.log.execute("SELECT complete_until_ns, written_ns FROM segments").fetchall()
     assert rows == [(ns(300), ns(712.4))]
 
 
@@ -387,13 +387,14 @@ def test_what_was_run(a_run: NewRun) -> None:
         "packages": {"x": "1"},
     }
     facts = orjson.loads(orjson.dumps(run.ends(reason="interrupted").report().to_dict()["run"]))
-    assert list(facts)[:4] == ["session_id", "started_at", "ended", "sittings"]
+    assert facts.pop("sittings") == facts["segments"]
+    assert list(facts)[:4] == ["session_id", "started_at", "ended", "segments"]
     assert list(facts)[-4:] == ["tpot_mode", "percentile_method", "definitions", "own_delay_decides"]
     assert facts == {
         "session_id": "a session",
         "started_at": "2026-01-02T03:04:05.678Z",
         "ended": "interrupted",
-        "sittings": [
+        "segments": [
             {
                 "started_at": "2026-01-02T03:04:05.678Z",
                 "ended": "interrupted",

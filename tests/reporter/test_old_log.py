@@ -75,7 +75,7 @@ def test_an_old_run_is_reported(old: Path) -> None:
         report = reporter.create_report()
     assert report.validity.valid
     assert report.run.ended == "completed"
-    assert [segment.completed for segment in report.run.sittings] == [1]
+    assert [segment.completed for segment in report.run.segments] == [1]
     assert report.ttft_ms is not None
     assert report.ttft_ms.p50 == 10.0
     assert report.window.duration_s == pytest.approx(0.022)
@@ -100,6 +100,6 @@ def test_an_old_log_that_was_cut_off(old: Path) -> None:
     """It has one segment without an end."""
     with closing(sqlite3.connect(old / "events.db")) as connection, connection:
         connection.execute("DELETE FROM events WHERE code = 5")
-    assert query(old, "SELECT ended, started_at_utc::VARCHAR FROM sittings").rows == [
+    assert query(old, "SELECT ended, started_at_utc::VARCHAR FROM sittings WHERE sitting = 1").rows == [
         ("cut_off", "2026-01-02 03:04:05")
     ]

@@ -149,7 +149,7 @@ def test_several_statements_answer_with_the_last(folder: Path) -> None:
 
 def test_wrong_sql_is_explained(folder: Path) -> None:
     """An error says what DuckDB says, and which views there are."""
-    views = "Available views: session, phases, sittings, nodes, samples"
+    views = "Available views: session, phases, segments, nodes, samples"
     with pytest.raises(QueryError, match=rf"(?s)sampels.*{views}"):
         query(folder, "SELECT * FROM sampels")
 

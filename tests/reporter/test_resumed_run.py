@@ -113,7 +113,7 @@ def test_a_report_says_that_the_run_was_resumed(segments: tuple[Run, Run]) -> No
     """In what it says of the run, as a finding, and in the heading; the run is valid once it is complete."""
     report = report_of(resumed(*segments))
     assert report.run.ended == "completed"
-    assert [asdict(segment) for segment in report.run.sittings] == [
+    assert [asdict(segment) for segment in report.run.segments] == [
         {
             "started_at": "2026-01-02T03:04:05.678Z",
             "ended": "cut_off",
@@ -179,7 +179,7 @@ def test_a_restart_between_segments_changes_no_figure(a_run: Callable[..., Run],
             )
             assert shifted == whole, view
         assert other.execute("FROM violations").fetchall() == []
-        shifts = other.execute("SELECT shift_ns FROM sittings ORDER BY sitting").fetchall()
+        shifts = other.execute("SELECT shift_ns FROM segments ORDER BY segment").fetchall()
     assert shifts == [(0,), (-ahead_s * 1_000_000_000,)]
 
 
@@ -269,7 +269,7 @@ def test_a_segment_that_did_nothing(segments: tuple[Run, Run]) -> None:
     report = report_of(resumed(first, second))
     assert report.run.ended == "completed"
     assert report.window.duration_s == pytest.approx(0.040)
-    assert [segment.issued for segment in report.run.sittings] == [2, 0]
+    assert [segment.issued for segment in report.run.segments] == [2, 0]
 
 
 def test_a_spent_budget_stays_spent(segments: tuple[Run, Run]) -> None:
@@ -321,7 +321,7 @@ def test_moments_and_stages_of_several_segments(segments: tuple[Run, Run]) -> No
         pytest.approx(0.05),
         pytest.approx(0.15),
     ]
-    assert {moment.sitting for moment in report.over_time} == {1, 2}
+    assert {moment.segment for moment in report.over_time} == {1, 2}
     assert sum(moment.issued for moment in report.over_time) == report.counts.issued
     assert report.over_time[-1].in_flight == 0
     assert len(report.over_time) < 60
@@ -335,7 +335,7 @@ def test_what_was_abandoned_was_in_flight_until_its_segment_ended(a_run: Callabl
     second.events.clear()
     second.begins(LATER_MS).answers(LATER_MS + 40, at_ms=LATER_MS, uuid="again").ends(LATER_MS + 50)
     moments = report_of(resumed(first, second)).over_time
-    last = {moment.sitting: moment.in_flight for moment in moments}
+    last = {moment.segment: moment.in_flight for moment in moments}
     assert last == {1: 1, 2: 0}
     assert max(moment.in_flight for moment in moments) == 2
 

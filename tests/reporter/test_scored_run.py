@@ -196,7 +196,7 @@ def test_a_run_may_be_resumed_after_it_was_scored(asked: Run, a_run: NewRun) -> 
         boot=boot,
     )
     assert performance(folder) == plain
-    assert query(folder, "SELECT sitting, ended, issued FROM sittings").rows == [
+    assert query(folder, "SELECT segment, ended, issued FROM segments").rows == [
         (1, "cut_off", 4),
         (2, "completed", 1),
     ]

@@ -253,7 +253,7 @@ def test_calls_are_not_part_of_the_measurement(run: Path, judge: MockProcess) ->
     ask(run, judge.url)
     with remembered_log(run, ["events"]) as connection:
         (measured,) = connection.execute("SELECT count(*) FROM samples").fetchone() or (None,)
-        (segments,) = connection.execute("SELECT count(*) FROM sittings").fetchone() or (None,)
+        (segments,) = connection.execute("SELECT count(*) FROM segments").fetchone() or (None,)
         phases = connection.execute(
             "SELECT DISTINCT data ->> '$.phase' FROM events WHERE type = 'LOADGEN_ISSUE_CALLED' ORDER BY ALL"
         ).fetchall()

@@ -139,7 +139,7 @@ def test_every_sample_has_one_result(
     assert sorted(by_node) == [f"node-{number}" for number in range(4)]
     assert report.run.ended == "completed"
     assert report.counts.completed == REQUESTS
-    assert len(report.run.sittings) == 2
+    assert len(report.run.segments) == 2
     with pytest.raises(UsageError, match="is complete"):
         finish_run(ResumeSettings(run=run))
 

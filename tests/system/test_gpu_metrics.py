@@ -252,12 +252,12 @@ def test_a_resumed_run_is_observed_again(
         admission.open()
         code, out, err = WatchedRun(start_loadgen("resume", "run", "--json"), log).end()
     assert code == 0, err
-    sittings = query(
+    segments = query(
         tmp_path / "run",
-        "SELECT sitting, sum(energy_j), count(*) FROM power_spans GROUP BY sitting ORDER BY 1",
+        "SELECT segment, sum(energy_j), count(*) FROM power_spans GROUP BY segment ORDER BY 1",
     ).rows
-    assert [sitting for sitting, *_ in sittings] == [1, 2]
+    assert [segment for segment, *_ in segments] == [1, 2]
     energy = orjson.loads(out)["energy"]
-    assert energy["total_joules"] == pytest.approx(sum(joules for _, joules, _ in sittings))
+    assert energy["total_joules"] == pytest.approx(sum(joules for _, joules, _ in segments))
     assert_parts_add_up(energy)
     assert energy["method"] == "counter"

@@ -89,7 +89,7 @@ def test_a_run_is_finished_after_a_kill_and_an_interrupt(
     counts = report["counts"]
     assert counts["completed"] == REQUESTS
     assert counts["issued"] == REQUESTS + counts["abandoned"]
-    assert [segment["ended"] for segment in report["run"]["sittings"]] == [
+    assert [segment["ended"] for segment in report["run"]["segments"]] == [
         "cut_off",
         "interrupted",
         "completed",

@@ -62,7 +62,7 @@ def test_conversations_are_finished_after_a_kill(
 
     with open_log(run.log) as connection:
         samples = connection.execute(
-            "SELECT status, prompt_id, turn, sitting, conversation_id FROM samples WHERE measured"
+            "SELECT status, prompt_id, turn, segment, conversation_id FROM samples WHERE measured"
         ).fetchall()
     whole = Counter((prompt, turn) for status, prompt, turn, _, _ in samples if status == "completed")
     assert whole == {(prompt, turn): PASSES for prompt in range(PROMPTS) for turn in range(TURNS)}

@@ -81,7 +81,7 @@ def test_episodes_are_finished_after_a_kill(
             "SELECT conversation_id, prompt_id, ending, turns, tool_calls FROM episodes WHERE measured"
         ).fetchall()
         samples = connection.execute(
-            "SELECT conversation_id, turn, status, sitting FROM samples WHERE measured"
+            "SELECT conversation_id, turn, status, segment FROM samples WHERE measured"
         ).fetchall()
         assert connection.execute("SELECT * FROM open_episodes").fetchall() == []
     assert sorted(prompt for _, prompt, *_ in episodes) == list(range(EPISODES))
@@ -89,6 +89,6 @@ def test_episodes_are_finished_after_a_kill(
     assert {name for name, *_ in episodes} == set(later)
     turns = Counter((name, turn) for name, turn, status, _ in samples if status == "completed")
     assert turns == {(name, turn): 1 for name, *_ in episodes for turn in range(TURNS)}
-    unfinished = {(name, sitting) for name, _, status, sitting in samples if status == "abandoned"}
-    assert {sitting for _, sitting in unfinished} == {1}
+    unfinished = {(name, segment) for name, _, status, segment in samples if status == "abandoned"}
+    assert {segment for _, segment in unfinished} == {1}
     assert not {name for name, _ in unfinished} & set(later)

@@ -132,13 +132,13 @@ def _of_the_run(log: OpenLog, facts: Mapping[str, Any]) -> Iterator[Span]:
         end_ns + shift_ns,
         about,
     )
-    phases = log.execute("SELECT sitting, phase, started_ns, ended_ns FROM phases").fetchall()
-    for sitting, phase, start_ns, phase_end_ns in phases:
+    phases = log.execute("SELECT segment, phase, started_ns, ended_ns FROM phases").fetchall()
+    for segment, phase, start_ns, phase_end_ns in phases:
         yield Span(
             f"phase {phase}",
             "internal",
             trace_id,
-            _id(8, run, f"{sitting}/{phase}"),
+            _id(8, run, f"{segment}/{phase}"),
             root,
             start_ns + shift_ns,
             (phase_end_ns or end_ns) + shift_ns,

@@ -4,26 +4,26 @@
 -- Where issuing took less than a second (a short run, everything at once), no reading falls into it: then the
 -- readings count until a second after the last request has ended.
 WITH span AS (
-    SELECT sitting, started_ns AS start_ns, issued_ns, over.ended_ns
+    SELECT segment, started_ns AS start_ns, issued_ns, over.ended_ns
     FROM phases
     LEFT JOIN (
-        SELECT sitting, max(at_ns) AS issued_ns FROM session_events WHERE type = 'STOP_PERFORMANCE_TRACKING' AND node IS NULL GROUP BY sitting
-    ) USING (sitting)
+        SELECT segment, max(at_ns) AS issued_ns FROM session_events WHERE type = 'STOP_PERFORMANCE_TRACKING' AND node IS NULL GROUP BY segment
+    ) USING (segment)
     LEFT JOIN (
-        SELECT sitting, max(ended_ns) + 1_000_000_000 AS ended_ns FROM requests GROUP BY sitting
-    ) AS over USING (sitting)
+        SELECT segment, max(ended_ns) + 1_000_000_000 AS ended_ns FROM requests GROUP BY segment
+    ) AS over USING (segment)
     WHERE phase = 'performance'
 ),
 
 measured_span AS (
     SELECT
-        sitting,
+        segment,
         start_ns,
         CASE
             WHEN EXISTS (
                 SELECT 1 FROM telemetry
                 WHERE
-                    telemetry.sitting = span.sitting
+                    telemetry.segment = span.segment
                     AND source = 'client'
                     AND at_ns BETWEEN span.start_ns AND coalesce(span.issued_ns, at_ns)
             ) THEN issued_ns
@@ -33,7 +33,7 @@ measured_span AS (
 ),
 
 readings AS (
-    SELECT at_ns, sitting, node, source, unnest(from_json(data, '{
+    SELECT at_ns, segment, node, source, unnest(from_json(data, '{
         "worker": "BIGINT",
         "loop_lag_p50_ms": "DOUBLE",
         "loop_lag_max_ms": "DOUBLE",
@@ -44,7 +44,7 @@ readings AS (
         "backlog_events": "BIGINT",
         "held_up_ms": "DOUBLE"
     }'))
-    FROM telemetry JOIN measured_span USING (sitting)
+    FROM telemetry JOIN measured_span USING (segment)
     WHERE source IN ('client', 'parent') AND at_ns BETWEEN start_ns AND coalesce(end_ns, at_ns)
 ),
 
@@ -83,13 +83,13 @@ machine AS (
 
 -- What a reading says of requests in flight is true of its moment; what was true in between, the requests know.
 changes AS (
-    SELECT sitting, issued_ns AS at_ns, 1 AS change FROM requests
+    SELECT segment, issued_ns AS at_ns, 1 AS change FROM requests
     UNION ALL
-    SELECT sitting, ended_ns, -1 FROM requests WHERE ended_ns IS NOT NULL
+    SELECT segment, ended_ns, -1 FROM requests WHERE ended_ns IS NOT NULL
 ),
 
 levels AS (
-    SELECT sum(change) OVER (PARTITION BY sitting ORDER BY at_ns, change ROWS UNBOUNDED PRECEDING) AS in_flight
+    SELECT sum(change) OVER (PARTITION BY segment ORDER BY at_ns, change ROWS UNBOUNDED PRECEDING) AS in_flight
     FROM changes
 )
 

@@ -3,7 +3,7 @@
 -- that was arriving then, the share of its chunks counts, as in `arrived`.
 WITH doubts AS (
     SELECT
-        sitting,
+        segment,
         node,
         start_ns,
         end_ns,
@@ -16,7 +16,7 @@ inside AS (
     SELECT
         count(*) FILTER (ended_ns BETWEEN start_ns + doubt_ns AND end_ns - doubt_ns) AS least,
         count(*) FILTER (ended_ns BETWEEN start_ns - doubt_ns AND end_ns + doubt_ns) AS most
-    FROM requests JOIN doubts USING (sitting, node)
+    FROM requests JOIN doubts USING (segment, node)
     WHERE measured AND status = 'completed'
 ),
 
@@ -32,7 +32,7 @@ near AS (
         start_ns,
         end_ns,
         doubt_ns
-    FROM counted JOIN doubts USING (sitting, node)
+    FROM counted JOIN doubts USING (segment, node)
     WHERE measured AND status = 'completed' AND doubt_ns > 0 AND (
         (first_ns <= start_ns + doubt_ns AND last_ns >= start_ns - doubt_ns)
         OR (first_ns <= end_ns + doubt_ns AND last_ns >= end_ns - doubt_ns)

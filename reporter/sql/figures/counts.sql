@@ -1,10 +1,10 @@
 -- How many requests were scheduled, issued, and ended how (reporter.report.Counts, by_error apart).
-WITH each_sitting AS (
+WITH each_segment AS (
     SELECT greatest(issued, scheduled) AS scheduled
-    FROM (SELECT sitting, count(*) FILTER (measured) AS issued FROM requests GROUP BY sitting)
+    FROM (SELECT segment, count(*) FILTER (measured) AS issued FROM requests GROUP BY segment)
     FULL JOIN (
         SELECT
-            sitting,
+            segment,
             coalesce(
                 max((data ->> '$.scheduled')::BIGINT) FILTER (node IS NULL),
                 -- of a run of several machines, the coordinator need not know what each node was to do
@@ -12,12 +12,12 @@ WITH each_sitting AS (
             ) AS scheduled
         FROM session_events
         WHERE type = 'STOP_PERFORMANCE_TRACKING'
-        GROUP BY sitting
-    ) USING (sitting)
+        GROUP BY segment
+    ) USING (segment)
 )
 
 SELECT
-    (SELECT coalesce(sum(scheduled), 0)::BIGINT FROM each_sitting) AS scheduled,
+    (SELECT coalesce(sum(scheduled), 0)::BIGINT FROM each_segment) AS scheduled,
     count(*) FILTER (measured) AS issued,
     count(*) FILTER (measured AND status = 'completed') AS completed,
     count(*) FILTER (measured AND status = 'failed') AS failed,

@@ -6,7 +6,7 @@ WITH window_energy AS (
         sum(least(energy_flow.end_ns, windows.end_ns) - greatest(at_ns, start_ns)) FILTER (
             devices = (SELECT any_value(devices) FROM power_spans)
         ) AS observed_ns
-    FROM energy_flow JOIN windows USING (sitting)
+    FROM energy_flow JOIN windows USING (segment)
     WHERE at_ns < windows.end_ns AND energy_flow.end_ns > start_ns
 ),
 
@@ -15,8 +15,8 @@ shares AS (
         sum(ended.share_before_j - began.share_before_j) FILTER (measured) AS measured_joules,
         sum(ended.share_before_j - began.share_before_j) FILTER (NOT measured) AS other_joules
     FROM requests
-    INNER JOIN energy_flow AS began ON began.sitting = requests.sitting AND began.at_ns = sent_ns
-    INNER JOIN energy_flow AS ended ON ended.sitting = requests.sitting AND ended.at_ns = ended_ns
+    INNER JOIN energy_flow AS began ON began.segment = requests.segment AND began.at_ns = sent_ns
+    INNER JOIN energy_flow AS ended ON ended.segment = requests.segment AND ended.at_ns = ended_ns
     WHERE ended_ns > sent_ns
 )
 

@@ -2,17 +2,17 @@
 -- Only a first turn has a plan: when a later one is due follows from the answer before it.
 -- A second is behind where fewer than 95 % of the requests that were due in it, one aside, had left 50 ms after it.
 WITH planned AS (
-    SELECT sitting, scheduled_ns, issued_ns FROM requests WHERE measured AND coalesce(turn, 0) = 0
+    SELECT segment, scheduled_ns, issued_ns FROM requests WHERE measured AND coalesce(turn, 0) = 0
 ),
 
 spans AS (
     SELECT
-        sitting,
+        segment,
         min(scheduled_ns) AS first_ns,
         max(scheduled_ns) - first_ns AS scheduled_span_ns,
         max(issued_ns) - min(issued_ns) AS issued_span_ns
     FROM planned
-    GROUP BY sitting
+    GROUP BY segment
 ),
 
 seconds AS (
@@ -20,8 +20,8 @@ seconds AS (
         (scheduled_ns - first_ns) // 1_000_000_000 AS second,
         count(*) AS due,
         count(*) FILTER (issued_ns < first_ns + (second + 1) * 1_000_000_000 + 50_000_000) AS left_in_time
-    FROM planned JOIN spans USING (sitting)
-    GROUP BY sitting, second
+    FROM planned JOIN spans USING (segment)
+    GROUP BY segment, second
 )
 
 SELECT

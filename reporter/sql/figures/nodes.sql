@@ -1,12 +1,12 @@
 -- How each node of a run of several machines was doing (reporter.nodes.NodeReport). A second is behind as in issuing.sql.
 WITH planned AS (
-    SELECT node, sitting, status, in_window, scheduled_ns, issued_ns, issue_lag_ms, ttft_ms
+    SELECT node, segment, status, in_window, scheduled_ns, issued_ns, issue_lag_ms, ttft_ms
     FROM samples
     WHERE measured AND node IS NOT NULL
 ),
 
 spans AS (
-    SELECT sitting, min(scheduled_ns) AS first_ns FROM planned GROUP BY sitting
+    SELECT segment, min(scheduled_ns) AS first_ns FROM planned GROUP BY segment
 ),
 
 seconds AS (
@@ -15,8 +15,8 @@ seconds AS (
         (scheduled_ns - first_ns) // 1_000_000_000 AS second,
         count(*) AS due,
         count(*) FILTER (issued_ns < first_ns + (second + 1) * 1_000_000_000 + 50_000_000) AS left_in_time
-    FROM planned JOIN spans USING (sitting)
-    GROUP BY node, sitting, second
+    FROM planned JOIN spans USING (segment)
+    GROUP BY node, segment, second
 ),
 
 behind AS (
@@ -61,7 +61,7 @@ recorders AS (
         sum((data ->> '$.events')::BIGINT)::BIGINT AS events,
         sum((data ->> '$.lost')::BIGINT)::BIGINT AS lost,
         max((data ->> '$.longest_wait_ms')::DOUBLE) AS longest_wait_ms
-    FROM (SELECT node, arg_max(data, at_ns) AS data FROM telemetry WHERE source = 'recorder' GROUP BY node, sitting)
+    FROM (SELECT node, arg_max(data, at_ns) AS data FROM telemetry WHERE source = 'recorder' GROUP BY node, segment)
     GROUP BY node
 )
 

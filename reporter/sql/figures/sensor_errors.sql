@@ -3,7 +3,7 @@ SELECT
     source,
     error,
     count(*) AS readings,
-    (SELECT count(DISTINCT (sitting, at_ns)) FROM sensor_readings AS every WHERE every.source = failed.source) AS tried,
+    (SELECT count(DISTINCT (segment, at_ns)) FROM sensor_readings AS every WHERE every.source = failed.source) AS tried,
     any_value(message) AS example
 FROM sensor_readings AS failed
 WHERE error IS NOT NULL

@@ -2,16 +2,16 @@
 SELECT bound, sum(upto)::BIGINT AS requests
 FROM (
     SELECT
-        sitting,
+        segment,
         labels,
         bucket.key AS bound,
         grown(arg_max(bucket.value, at_ns), arg_min(bucket.value, at_ns)) AS upto
     FROM (
-        SELECT at_ns, sitting, labels, unnest(map_entries(histograms ['ttft'])) AS bucket
+        SELECT at_ns, segment, labels, unnest(map_entries(histograms ['ttft'])) AS bucket
         FROM sensor_readings
         WHERE source = 'server' AND histograms IS NOT NULL
     )
-    GROUP BY sitting, labels, bucket.key
+    GROUP BY segment, labels, bucket.key
     HAVING count(*) > 1
 )
 GROUP BY bound

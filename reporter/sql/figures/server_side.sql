@@ -20,7 +20,7 @@ WITH spans AS (
         grown(arg_max(latency_sum_s, at_ns), arg_min(latency_sum_s, at_ns)) AS latency_sum_s,
         grown(arg_max(latency_requests_total, at_ns), arg_min(latency_requests_total, at_ns)) AS latency_requests
     FROM server_metrics
-    GROUP BY sitting, page
+    GROUP BY segment, page
 ),
 
 counted_by_server AS (
@@ -123,7 +123,7 @@ coverage AS (
             max(at_ns) FILTER (error IS NOT NULL) AS failed_ns
         FROM sensor_readings
         WHERE source = 'server'
-        GROUP BY sitting, labels ['page']
+        GROUP BY segment, labels ['page']
     )
 )
 

@@ -8,25 +8,25 @@ SELECT
     last_completion_ns,
     last_end_ns,
     greatest(last_session_ns, last_request_ns) AS last_event_ns
-FROM sitting_ends
-LEFT JOIN (SELECT sitting, started_ns, duration_s FROM phases WHERE phase = 'performance') AS performance USING (sitting)
+FROM segment_ends
+LEFT JOIN (SELECT segment, started_ns, duration_s FROM phases WHERE phase = 'performance') AS performance USING (segment)
 LEFT JOIN (
     SELECT
-        sitting,
+        segment,
         max(at_ns) FILTER (type = 'STOP_PERFORMANCE_TRACKING' AND node IS NULL) AS stopped_ns,
         min(at_ns) FILTER (type = 'TEST_STARTED') AS test_started_ns,
         max(at_ns) AS last_session_ns
     FROM session_events
-    GROUP BY sitting
-) USING (sitting)
+    GROUP BY segment
+) USING (segment)
 LEFT JOIN (
     SELECT
-        sitting,
+        segment,
         min(issued_ns) FILTER (measured) AS first_issue_ns,
         max(ended_ns) FILTER (measured AND status = 'completed') AS last_completion_ns,
         max(ended_ns) FILTER (measured) AS last_end_ns,
         greatest(max(issued_ns), max(sent_ns), max(first_token_ns), max(ended_ns)) AS last_request_ns
     FROM requests
-    GROUP BY sitting
-) USING (sitting)
-ORDER BY sitting;
+    GROUP BY segment
+) USING (segment)
+ORDER BY segment;

@@ -378,7 +378,7 @@ def test_a_run_of_two_segments_is_one_line_of_time() -> None:
     """Between segments nothing happens, and no block is empty for it."""
     line = SegmentLine(((1, 100, 200), (2, 1000, 1100)))
     assert line.length_ns == 200
-    assert line.moment("at") == "(CASE sitting WHEN 1 THEN at - 100 WHEN 2 THEN at - 900 END)"
+    assert line.moment("at") == "(CASE segment WHEN 1 THEN at - 100 WHEN 2 THEN at - 900 END)"
     assert SegmentLine(()).moment("at") == "NULL::BIGINT"
 
 

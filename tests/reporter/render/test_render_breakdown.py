@@ -71,7 +71,7 @@ def test_the_names(broken_down: Report, a_report: MakeReport) -> None:
 
 def test_segments_are_numbered(broken_down: Report) -> None:
     """Where there are several, each moment says which one it is in."""
-    second = replace(broken_down.over_time[1], sitting=2)
+    second = replace(broken_down.over_time[1], segment=2)
     page = console.render(replace(broken_down, over_time=[broken_down.over_time[0], second]), by=("time",))
     assert "\n1: -0.5" in page
     assert "\n2: 0.0" in page
