@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from time import monotonic_ns
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
-from loadgen.sessions.errors import UsageError, one_tree
+from loadgen.sessions.error_exit_codes import one_tree
+from loadgen.sessions.errors import UsageError
 from loadgen.sessions.observer import Observer
 
 if TYPE_CHECKING:

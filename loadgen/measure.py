@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 from loadgen.background import Progress, in_background
 from loadgen.run import Run
 from loadgen.series import SearchResult, SuiteResult, SweepResult
-from loadgen.sessions.errors import UsageError, one_tree
+from loadgen.sessions.error_exit_codes import one_tree
+from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.from_python import python_fields, settings_of
 
 if TYPE_CHECKING:

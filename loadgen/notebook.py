@@ -9,7 +9,8 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from loadgen.sessions.errors import LoadgenError, one_tree
+from loadgen.sessions.error_exit_codes import one_tree
+from loadgen.sessions.errors import LoadgenError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
 from loadgen.notebook import html_of_report, show_values_as_html
-from loadgen.sessions.errors import UsageError, one_tree
+from loadgen.sessions.error_exit_codes import one_tree
+from loadgen.sessions.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import traceback
 from collections.abc import Callable, Mapping
 from typing import Annotated, Final, NamedTuple
 
@@ -13,10 +12,8 @@ import typer
 from loadgen.cli.help import HelpedCommand, PlainGroup
 from loadgen.cli.terminal.streams import file_on_standard_output, mend_streams
 from loadgen.cli.typer_options import command, command_of, command_over
-from loadgen.sessions import errors
 from loadgen.sessions.arguments import refuse_empty, with_values
 from loadgen.sessions.files.run_folder import give_back
-from loadgen.sessions.secrets import redacted
 from rulesets.exit_codes import ExitCode
 from workloads.errors import PluginError
 from workloads.registry import Entry, at, entries, load
@@ -260,49 +257,7 @@ def _run() -> int:
     except BrokenPipeError:
         return ExitCode.BROKEN_PIPE
     except Exception as error:  # noqa: BLE001 (whatever it is, it must not end like a gate that failed)
-        return ExitCode.INTERRUPTED if errors.is_interrupt(error) else _explained(error)
+        from loadgen.cli.command_line import explained
+
+        return explained(error, commands())
     return code if isinstance(code, int) else ExitCode.PASS
-
-
-def _explained(error: Exception) -> int:
-    """Print the error on standard error; return the exit code."""
-    from loadgen.cli import command_line
-
-    error = _of_another_tool(error)
-    if isinstance(error, command_line.CommandLineError):
-        text, command = command_line.message(error, commands()), command_line.command_of(error)
-        if text:  # without arguments the help has been printed already
-            _write_error(text)
-            sys.stderr.write(f"see `{command or _command()} --help`\n")
-        return ExitCode.USAGE
-    code = errors.exit_code(error)
-    if code is None:
-        sys.stderr.write(errors.printable(redacted(traceback.format_exc()), longest=None))
-        return ExitCode.BUG
-    _write_error(errors.message_of(error))
-    return code
-
-
-def _of_another_tool(error: Exception) -> Exception:
-    """An error in the command line, with what to type in place of another tool's words, if there are any."""
-    from loadgen.cli import command_line
-
-    if isinstance(error, command_line.CommandLineError | errors.UsageError):
-        from loadgen.sessions.other_tools.translation import require_own_options
-
-        try:
-            require_own_options(sys.argv[1:])
-        except errors.UsageError as translated:
-            return translated
-    return error
-
-
-def _write_error(text: str) -> None:
-    sys.stderr.write(f"error: {errors.printable(redacted(text))}\n")
-
-
-def _command() -> str:
-    """The typed command, as far as valid."""
-    words = [word for word in sys.argv[1:3] if not word.startswith("-")]
-    both = " ".join(words)
-    return " ".join(filter(None, ["loadgen", both if both in commands() else next(iter(words), "")]))

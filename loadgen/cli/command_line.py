@@ -1,19 +1,25 @@
-"""Errors of a command line that typer cannot parse: one line, and the command for help.
+"""Errors on standard error, one line each, and their exit codes; a bug has a traceback.
 
-Typer draws a box with the usage above it; every other error of this program is `error: …`, and so is this.
+Typer draws a box with the usage above its errors; here they are `error: …`, as all errors of this program.
 """
 
 from __future__ import annotations
 
 import re
+import sys
+import traceback
 from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
+from loadgen.sessions import error_exit_codes
+from loadgen.sessions.errors import UsageError, printable
+from loadgen.sessions.secrets import redacted
+from rulesets.exit_codes import ExitCode
 from workloads.errors import did_you_mean, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
 CommandLineError: Final[Any] = next(
     kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException"
@@ -26,6 +32,47 @@ _CHOICES: Final = re.compile(r"is not one of (.*)\.")
 _COMMAND: Final = re.compile(r"No such command '([^']*)'")
 _EXTRA: Final = re.compile(r"Got unexpected extra argument.* \((.*)\)")
 _NEEDS_VALUE: Final = "requires an argument"
+
+
+def explained(error: Exception, commands: Collection[str]) -> ExitCode:
+    """Print an error on standard error; return the exit code."""
+    if error_exit_codes.is_interrupt(error):
+        return ExitCode.INTERRUPTED
+    error = _of_another_tool(error)
+    if isinstance(error, CommandLineError):
+        if text := message(error, commands):  # without arguments the help has been printed already
+            _write_error(text)
+            sys.stderr.write(f"see `{command_of(error) or _command(commands)} --help`\n")
+        return ExitCode.USAGE
+    code = error_exit_codes.exit_code(error)
+    if code is None:
+        sys.stderr.write(printable(redacted(traceback.format_exc()), longest=None))
+        return ExitCode.BUG
+    _write_error(error_exit_codes.message_of(error))
+    return code
+
+
+def _of_another_tool(error: Exception) -> Exception:
+    """An error in the command line, with what to type in place of another tool's words, if there are any."""
+    if isinstance(error, CommandLineError | UsageError):
+        from loadgen.sessions.other_tools.translation import require_own_options
+
+        try:
+            require_own_options(sys.argv[1:])
+        except UsageError as translated:
+            return translated
+    return error
+
+
+def _write_error(text: str) -> None:
+    sys.stderr.write(f"error: {printable(redacted(text))}\n")
+
+
+def _command(commands: Collection[str]) -> str:
+    """The typed command, as far as valid."""
+    words = [word for word in sys.argv[1:3] if not word.startswith("-")]
+    both = " ".join(words)
+    return " ".join(filter(None, ["loadgen", both if both in commands else next(iter(words), "")]))
 
 
 def message(error: Exception, commands: Iterable[str]) -> str:

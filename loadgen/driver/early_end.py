@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from loadgen.driver import ending
+from loadgen.driver.stop import ERROR_BUDGET, OVERLOADED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,8 +40,10 @@ class EarlyEnd:
     def look(self, progress: SessionProgress) -> None:
         """Look at new counters, in the running event loop."""
         if self._stop.reason is None and (spent := self._budget.spent(progress)) is not None:
-            self._emit(ending.budget_spent(spent, progress, self._clock.now_ns()))
-            self._stop.drain(ending.ERROR_BUDGET)
+            from loadgen.driver.ending import budget_spent
+
+            self._emit(budget_spent(spent, progress, self._clock.now_ns()))
+            self._stop.drain(ERROR_BUDGET)
         if self._has_positions and progress.warmup_failed and self._stop.reason is None:
             from loadgen.driver.incomplete_warmup import end_session
 
@@ -57,9 +59,9 @@ class EarlyEnd:
         seen = watch.look(now_ns, progress.issued, progress.ended)
         if seen is not None:
             self._emit(overload_detection.finding(seen, now_ns))
-            self._stop.drain(ending.OVERLOADED)
+            self._stop.drain(OVERLOADED)
             later = asyncio.get_running_loop().call_later
-            self._grace = later(overload_detection.GRACE_S, self._abort, ending.OVERLOADED)
+            self._grace = later(overload_detection.GRACE_S, self._abort, OVERLOADED)
 
     def cancel(self) -> None:
         """Give up nothing any more: the session is over."""

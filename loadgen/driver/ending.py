@@ -1,24 +1,16 @@
-"""The end of a session: the error budget, and findings on cancelled requests and turns never issued."""
+"""The findings on the end of a session: a spent budget, cancelled requests, turns never issued."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.driver.stop import DRAIN_OVER, ERROR_BUDGET, GATE_LOST
 from recorder.event import Event, EventType
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from loadgen.driver.progress import SessionProgress
-
-DRAIN_OVER: Final = "drain_over"
-CONVERSATIONS_CUT: Final = "conversations_cut"
-OVERLOADED: Final = "overloaded"
-"""The reason of the end of a session whose endpoint could not keep up; also the code of the finding."""
-
-GATE_LOST: Final = "gate_lost"
-"""The reason of the end of a session whose gate was lost; also the code of the finding."""
 
 _WHY: Final[Mapping[str, str]] = {
     "failed": "after a turn that failed",
@@ -44,7 +36,7 @@ def conversations_cut(cut: Mapping[str, int], never_asked: int, sessions: int) -
     """The finding on conversations that ended before the last turn."""
     reasons = ", ".join(f"{cut[why]} {cause}" for why, cause in _WHY.items() if cut.get(why))
     return {
-        "code": CONVERSATIONS_CUT,
+        "code": "conversations_cut",
         "severity": "warning",
         "message": f"{sum(cut.values())} of {sessions} conversations ended before their last turn "
         f"({reasons}), so {never_asked} turns were never issued.",
@@ -61,31 +53,6 @@ def gate_lost(target: str, why: str) -> dict[str, Any]:
         "message": f"The run was ended early (--abort-on-fail): {target} is lost: {why}.",
         "remedy": "The figures cover the run up to the abort; omit --abort-on-fail for a complete run.",
     }
-
-
-ENOUGH: Final = 20
-"""The rate is checked from this many ended requests on: of fewer, one failure is a large share."""
-
-ERROR_BUDGET: Final = "error_budget"
-"""The reason of the end of a session whose budget was spent."""
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorBudget:
-    """How many measured requests may fail; unlimited without a number."""
-
-    errors: int | None = None  #: the number of failed requests that ends the run
-    rate: float | None = None  #: more than this share of the requests that have ended ends the run
-
-    def spent(self, progress: SessionProgress) -> str | None:
-        """The excess over the budget, in a sentence; None within the budget."""
-        failed, ended = progress.errors.total(), progress.ended
-        if self.errors is not None and failed >= self.errors:
-            return f"{failed} request{'s' * (failed != 1)} failed, and --max-errors is {self.errors}"
-        if self.rate is not None and ended >= ENOUGH and failed > self.rate * ended:
-            share = f"{failed} of {ended} requests failed ({failed / ended:.1%})"
-            return f"{share}, and --max-error-rate is {self.rate:.1%}"
-        return None
 
 
 def budget_spent(spent: str, progress: SessionProgress, at_ns: int) -> Event:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from loadgen.driver import ending
 from loadgen.driver.phase import Phase
+from loadgen.driver.stop import DRAIN_OVER
 from recorder.event import Event, EventType
 
 if TYPE_CHECKING:
@@ -126,16 +126,20 @@ class LoadSession:
         bounding.cancel()
         await asyncio.gather(bounding, return_exceptions=True)
         if self._drain_over and progress.given_up:
-            self._find(ending.drain_over(progress.given_up, self._plan.drain_s or 0.0))
+            from loadgen.driver.ending import drain_over
+
+            self._find(drain_over(progress.given_up, self._plan.drain_s or 0.0))
         if progress.cut:
-            self._find(ending.conversations_cut(progress.cut, progress.never_asked, progress.sessions))
+            from loadgen.driver.ending import conversations_cut
+
+            self._find(conversations_cut(progress.cut, progress.never_asked, progress.sessions))
         await self._end_phase("drain")
 
     async def _bound_drain(self, start_ns: int) -> None:
         if (drain_s := self._plan.drain_s) is not None:
             await self._clock.sleep_until(start_ns + round(drain_s * _SECOND))
             self._drain_over = True
-            self._pool.abort(ending.DRAIN_OVER)
+            self._pool.abort(DRAIN_OVER)
 
     async def _start_phase(self, phase: str, lead_ns: int = 0, **data: Any) -> int:
         for hook in self._hooks:

@@ -20,8 +20,8 @@ from itertools import pairwise
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
-from loadgen.driver.ending import OVERLOADED
 from loadgen.driver.load import Closed, Offline, Open, ProcessArrivals
+from loadgen.driver.stop import OVERLOADED
 from recorder.event import Event, EventType
 
 if TYPE_CHECKING:

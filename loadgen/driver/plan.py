@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from loadgen.driver.arrivals.rate_limits import LEAST_RATE, MOST_RATE, MOST_SECONDS, shown
 from loadgen.driver.client.memory_bounds import MAX_BODY_BYTES, MAX_TOGETHER_BYTES
-from loadgen.driver.ending import ErrorBudget
 from loadgen.driver.errors import PlanError
 from loadgen.driver.load import Closed, Offline, Open, ProcessArrivals, TraceArrivals, load_record
 from workloads.units import number_text
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from loadgen.driver.client.codec import Generation
     from loadgen.driver.client.timeouts import Timeouts
     from loadgen.driver.load import Arrivals, Load
+    from loadgen.driver.progress import SessionProgress
     from loadgen.driver.session_kind import SessionKind
 
 
@@ -31,6 +31,28 @@ TRACE_SPEED: Final = (0.001, 1000.0)
 
 LEAST_RESPONSE: Final = 1024
 """Bytes: the least that a response has to be allowed; an answer of one token takes about as much."""
+
+
+ENOUGH: Final = 20
+"""The rate is checked from this many ended requests on: of fewer, one failure is a large share."""
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorBudget:
+    """How many measured requests may fail; unlimited without a number."""
+
+    errors: int | None = None  #: the number of failed requests that ends the run
+    rate: float | None = None  #: more than this share of the requests that have ended ends the run
+
+    def spent(self, progress: SessionProgress) -> str | None:
+        """The excess over the budget, in a sentence; None within the budget."""
+        failed, ended = progress.errors.total(), progress.ended
+        if self.errors is not None and failed >= self.errors:
+            return f"{failed} request{'s' * (failed != 1)} failed, and --max-errors is {self.errors}"
+        if self.rate is not None and ended >= ENOUGH and failed > self.rate * ended:
+            share = f"{failed} of {ended} requests failed ({failed / ended:.1%})"
+            return f"{share}, and --max-error-rate is {self.rate:.1%}"
+        return None
 
 
 @dataclass(frozen=True, slots=True)

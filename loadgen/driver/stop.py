@@ -6,7 +6,7 @@ import asyncio
 import signal
 import threading
 from contextlib import closing, contextmanager, suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from loadgen.driver.errors import StoppedEarlyError
 from loadgen.driver.system.signals import ENDING, run_async
@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
 
 Result = TypeVar("Result")
+
+DRAIN_OVER: Final = "drain_over"
+OVERLOADED: Final = "overloaded"
+GATE_LOST: Final = "gate_lost"
+ERROR_BUDGET: Final = "error_budget"
+"""The reasons of early ends, and the codes of the findings on them."""
 
 
 class Stop:

@@ -137,7 +137,9 @@ def reported(
             service("push_at_end")(report, folder, settings.output, observer)
         require_none()
     except BaseException as error:
-        if not errors.is_interrupt(error):
+        from loadgen.sessions.error_exit_codes import is_interrupt
+
+        if not is_interrupt(error):
             if broken is not None and isinstance(error, LogError):
                 raise broken from None
             raise

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
-from loadgen.sessions.errors import UsageError, message_of
+from loadgen.sessions.error_exit_codes import message_of
+from loadgen.sessions.errors import UsageError
 from loadgen.sessions.gating.reference import GateInputs
 from loadgen.sessions.run.report_of_log import make_report, started_with, write_report
 from loadgen.sessions.settings.perf import perf_settings

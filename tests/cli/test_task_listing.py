@@ -13,7 +13,7 @@ import pytest
 
 from loadgen.sessions.scoring.choice import choose
 from loadgen.sessions.settings.kinds import canonical_rule
-from loadgen.sessions.settings.scoring import ScoringChoices
+from loadgen.sessions.settings.scoring_choices import ScoringChoices
 from loadgen.sessions.task_listing import details, duration, facts, table
 from tests import golden
 from tests.for_each import for_each

@@ -12,10 +12,10 @@ import pytest
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.endpoint import endpoint
 from loadgen.driver.client.timeouts import Timeouts
-from loadgen.driver.ending import ErrorBudget, budget_spent
+from loadgen.driver.ending import budget_spent
 from loadgen.driver.load import Closed
 from loadgen.driver.load_session import LoadSession
-from loadgen.driver.plan import Plan
+from loadgen.driver.plan import ErrorBudget, Plan
 from loadgen.driver.progress import SessionProgress
 from loadgen.driver.requests.request_source import RequestSource
 from loadgen.driver.stop import Stop

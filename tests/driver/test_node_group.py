@@ -11,10 +11,9 @@ import pytest
 
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.timeouts import Timeouts
-from loadgen.driver.ending import ErrorBudget
 from loadgen.driver.errors import WorkerLostError
 from loadgen.driver.load import Closed
-from loadgen.driver.plan import Plan
+from loadgen.driver.plan import ErrorBudget, Plan
 from loadgen.driver.progress import SessionProgress
 from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock

@@ -9,7 +9,6 @@ from loadgen.driver.arrivals.rate_text import profile
 from loadgen.driver.arrivals.stages import Stage, Stages
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.timeouts import Timeouts
-from loadgen.driver.ending import ErrorBudget
 from loadgen.driver.errors import PlanError
 from loadgen.driver.load import (
     Closed,
@@ -20,7 +19,7 @@ from loadgen.driver.load import (
     expected_arrivals,
     later,
 )
-from loadgen.driver.plan import Plan
+from loadgen.driver.plan import ErrorBudget, Plan
 from tests.driver.manual_clock import open_loop
 
 

@@ -19,11 +19,10 @@ import pytest
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.endpoint import endpoint
 from loadgen.driver.client.timeouts import Timeouts
-from loadgen.driver.ending import ErrorBudget
 from loadgen.driver.errors import StoppedEarlyError, WorkerLostError
 from loadgen.driver.load import Closed, Load, Offline
 from loadgen.driver.load_session import LoadSession
-from loadgen.driver.plan import Plan
+from loadgen.driver.plan import ErrorBudget, Plan
 from loadgen.driver.requests.request_source import RequestSource
 from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock

@@ -16,7 +16,7 @@ from loadgen.plugins.agents.planning import SandboxNeeds, sandbox_needs
 from loadgen.sessions.scoring.scoring_pass import score_run
 from loadgen.sessions.settings.benchmark_options import TaskSettings
 from loadgen.sessions.settings.concerns import from_flat
-from loadgen.sessions.settings.scoring import ScoringChoices
+from loadgen.sessions.settings.scoring_choices import ScoringChoices
 from tests.containers.daemon import IMAGE, built_images
 from workloads.dataset import Dataset
 

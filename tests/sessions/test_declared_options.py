@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from loadgen.cli.typer_options import command
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.concerns import fields_of, set_flags
+from loadgen.sessions.settings.file_values import value_schema
 from loadgen.sessions.settings.from_python import settings_of
 from loadgen.sessions.settings.kinds import Rule, Seconds
 from loadgen.sessions.settings.option import Option, Panel
@@ -81,7 +82,7 @@ def test_bounds_hold_wherever_a_number_is_given(values: dict[str, Any], message:
     assert settings_of(PauseSettings, {"breaks": 1, "shares": [0, 1.0]}).shares == [0.0, 1.0]
     with pytest.raises(UsageError, match=f"^{message}$"):
         settings_of(PauseSettings, values)
-    schema = fields_of(PauseSettings)["breaks"].schema()
+    schema = value_schema(fields_of(PauseSettings)["breaks"])
     assert (schema["type"], schema["minimum"], schema["maximum"]) == ("integer", 1, 2000)
 
 

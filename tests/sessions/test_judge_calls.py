@@ -21,7 +21,7 @@ from loadgen.sessions.errors import UsageError
 from loadgen.sessions.scoring.choice import Chosen, choose
 from loadgen.sessions.scoring.judge import Judging, ask_judges
 from loadgen.sessions.scoring.scoring_pass import score_run
-from loadgen.sessions.settings.scoring import JudgeEndpoint, ScoringChoices
+from loadgen.sessions.settings.scoring_choices import JudgeEndpoint, ScoringChoices
 from recorder.event import Event, EventType
 from recorder.lifecycle import violations
 from recorder.writer import EventRecorder

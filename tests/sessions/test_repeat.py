@@ -9,6 +9,7 @@ import pytest
 
 from loadgen.sessions.run.repeat import command_of
 from loadgen.sessions.settings.concerns import fields_of
+from loadgen.sessions.settings.file_values import read_value
 from loadgen.sessions.settings.perf import PerfSettings, perf_settings, stored_options
 from rulesets import of_expressions
 from rulesets.loading import load
@@ -41,9 +42,9 @@ def read(command: str) -> dict[str, Any]:
         if field.kind is bool:
             options[name] = not flag.startswith("--no-")
         elif field.is_list:
-            options.setdefault(name, []).extend(field.read(words.pop(0)))
+            options.setdefault(name, []).extend(read_value(field, words.pop(0)))
         else:
-            options[name] = field.read(words.pop(0))
+            options[name] = read_value(field, words.pop(0))
     return options
 
 

@@ -16,6 +16,7 @@ from loadgen.sessions.series.suite.layers import elsewhere, options
 from loadgen.sessions.series.suite.mistakes import suite_of
 from loadgen.sessions.series.suite.source_lines import SuiteSource, read
 from loadgen.sessions.settings.concerns import fields_of
+from loadgen.sessions.settings.file_values import read_value
 from loadgen.sessions.settings.perf import PerfSettings
 
 ROOT = Path(__file__).parents[2]
@@ -66,7 +67,7 @@ def test_every_option_of_perf_has_its_place() -> None:
 )
 def test_values_are_read_as_the_command_line_reads_them(name: str, written: object, meant: object) -> None:
     """A number as it is, a text by the parser of the option; and the schema takes both."""
-    assert options()[name].read(written) == meant
+    assert read_value(options()[name], written) == meant
     assert valid({"models": [A], "loads": [{name: written}]})
 
 

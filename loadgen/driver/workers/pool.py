@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.driver import ending
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.early_end import EarlyEnd
 from loadgen.driver.errors import WorkerLostError
 from loadgen.driver.load import Closed
 from loadgen.driver.phase import Shard
 from loadgen.driver.progress import SessionProgress
+from loadgen.driver.stop import DRAIN_OVER, GATE_LOST, OVERLOADED
 from loadgen.driver.workers.framing import Command, QueueBounds, WorkerConfig, packed
 from loadgen.driver.workers.handle import WorkerHandle
 from recorder.event import Event, EventType
@@ -42,9 +42,9 @@ LOOKS: Final = 30
 """How many looks in a row must find a worker silent: a parent that was stopped itself has not looked."""
 
 _GIVING_UP: Final[Mapping[str | None, Command]] = {
-    ending.DRAIN_OVER: Command.DRAIN_OVER,
-    ending.OVERLOADED: Command.OVERLOADED,
-    ending.GATE_LOST: Command.GATE_LOST,
+    DRAIN_OVER: Command.DRAIN_OVER,
+    OVERLOADED: Command.OVERLOADED,
+    GATE_LOST: Command.GATE_LOST,
 }
 """How workers are asked to give up what is in flight, by the reason; else it is an interrupt."""
 

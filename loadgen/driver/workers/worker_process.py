@@ -15,7 +15,7 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.driver import ending, own_health
+from loadgen.driver import own_health
 from loadgen.driver.client.arrival import StampingSocket
 from loadgen.driver.client.memory_bounds import Allowance
 from loadgen.driver.client.protocols import codec_of
@@ -24,6 +24,7 @@ from loadgen.driver.issuing import Issuer
 from loadgen.driver.phase import Phase, Shard
 from loadgen.driver.requests.attempt import Retries
 from loadgen.driver.requests.turn import RequestRunner
+from loadgen.driver.stop import DRAIN_OVER, GATE_LOST, OVERLOADED
 from loadgen.driver.system.clock import system_clock
 from loadgen.driver.system.memory import calm, copy_shared_pages, return_free_memory
 from loadgen.driver.workers.framing import (
@@ -53,9 +54,9 @@ COMPLETENESS_INTERVAL_S: Final = 0.02
 """How often a worker tells until when all that has ended is among its events."""
 
 _GIVEN_UP_FOR: Final = {
-    Command.DRAIN_OVER: ending.DRAIN_OVER,
-    Command.OVERLOADED: ending.OVERLOADED,
-    Command.GATE_LOST: ending.GATE_LOST,
+    Command.DRAIN_OVER: DRAIN_OVER,
+    Command.OVERLOADED: OVERLOADED,
+    Command.GATE_LOST: GATE_LOST,
 }
 """What the log says of a request that is given up because of such a word."""
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from loadgen.sessions.scoring.grader import Result
     from loadgen.sessions.scoring.grader_pool import Grader
     from loadgen.sessions.scoring.grading_work import Grading
-    from loadgen.sessions.settings.scoring import ScoringChoices
+    from loadgen.sessions.settings.scoring_choices import ScoringChoices
 
 _T = TypeVar("_T")
 _LOOK_S: Final = 0.5

@@ -9,10 +9,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
-from loadgen.driver.ending import ErrorBudget
 from loadgen.driver.errors import NodeGoneError
 from loadgen.driver.load_session import LoadSession
 from loadgen.driver.phase import Shard
+from loadgen.driver.plan import ErrorBudget
 from loadgen.driver.sensing.sensor_process import SensorProcess
 from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock

@@ -14,7 +14,8 @@ from loadgen.plugins.viewing.live_plot import live_plots
 from loadgen.plugins.viewing.queries import MOST_ROWS, first_rows
 from loadgen.plugins.viewing.run_table import COLUMNS, address, row_of
 from loadgen.sessions.compare_runs import compare_runs
-from loadgen.sessions.errors import UsageError, exit_code, message_of, printable
+from loadgen.sessions.error_exit_codes import exit_code, message_of
+from loadgen.sessions.errors import UsageError, printable
 from loadgen.sessions.formats import render
 from loadgen.sessions.plotting import plots_of_comparison
 from loadgen.sessions.run.repeat import repeat_command

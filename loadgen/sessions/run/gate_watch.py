@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final, Protocol
 import orjson
 
 from loadgen.driver.client.redaction import VARIABLES
-from loadgen.driver.ending import GATE_LOST, gate_lost
+from loadgen.driver.ending import gate_lost
+from loadgen.driver.stop import GATE_LOST
 from loadgen.driver.system.child_process import command, variables
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.observer import SILENT, Observer

@@ -13,9 +13,8 @@ from loadgen.driver.client.codec import Codec, Generation
 from loadgen.driver.client.endpoint import Endpoint, check_session_header, endpoint
 from loadgen.driver.client.protocols import codec_of, protocol_entry
 from loadgen.driver.client.timeouts import Timeouts
-from loadgen.driver.ending import ErrorBudget
 from loadgen.driver.load import Closed, Load
-from loadgen.driver.plan import Plan
+from loadgen.driver.plan import ErrorBudget, Plan
 from loadgen.driver.requests.order import BALANCES
 from loadgen.driver.requests.request_source import RequestSource
 from loadgen.driver.workers.launcher import usable_cpus, workers_for

@@ -10,7 +10,7 @@ from loadgen.sessions.scoring.choice import choose
 from loadgen.sessions.scoring.judge import judge_endpoint
 from loadgen.sessions.scoring.scorer_requirements import require_all
 from loadgen.sessions.scoring.scoring_pass import score_run
-from loadgen.sessions.settings.scoring import JudgeEndpoint, ScoringChoices
+from loadgen.sessions.settings.scoring_choices import JudgeEndpoint, ScoringChoices, judge_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ def scoring_of(tasks: TaskSettings, cluster: ClusterSettings | None = None) -> S
         scorers=tuple(tasks.scoring.scorer),
         evals=tuple(tasks.scoring.eval_function),
         allow_code_execution=tasks.scoring.allow_code_execution,
-        judge=tasks.judge.endpoint,
+        judge=judge_of(tasks.judge),
         data=tasks.data,
         sandbox=tasks.scoring.place,
         ray=None if cluster is None else cluster.ray,

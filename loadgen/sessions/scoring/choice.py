@@ -14,7 +14,7 @@ from workloads.task import parse
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from loadgen.sessions.settings.scoring import ScoringChoices
+    from loadgen.sessions.settings.scoring_choices import ScoringChoices
     from workloads.scorer import Scorer
 
 _EVAL: Final = ":"

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from loadgen.sessions.scoring.choice import Chosen
-    from loadgen.sessions.settings.scoring import JudgeEndpoint, ScoringChoices
+    from loadgen.sessions.settings.scoring_choices import JudgeEndpoint, ScoringChoices
     from workloads.scorer import Inquiry
 
 KIND: Final = "judging"

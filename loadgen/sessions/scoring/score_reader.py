@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from loadgen.sessions.scoring.running_score import tasks_of
-from loadgen.sessions.settings.scoring import ScoringChoices
+from loadgen.sessions.settings.scoring_choices import ScoringChoices
 
 if TYPE_CHECKING:
     from loadgen.sessions.scoring.choice import Chosen

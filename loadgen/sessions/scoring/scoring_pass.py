@@ -22,7 +22,7 @@ from loadgen.sessions.scoring.grader_pool import Pool
 from loadgen.sessions.scoring.grading_work import Grading
 from loadgen.sessions.scoring.judge import ask_judges
 from loadgen.sessions.scoring.site import Here, Site
-from loadgen.sessions.settings.scoring import ScoringChoices
+from loadgen.sessions.settings.scoring_choices import ScoringChoices
 from recorder.event import EventType
 from recorder.lock import is_held
 from recorder.store import log_path, require_current

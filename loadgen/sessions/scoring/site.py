@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from loadgen.sessions.scoring.choice import Chosen
     from loadgen.sessions.scoring.grader_pool import Grader
-    from loadgen.sessions.settings.scoring import ScoringChoices
+    from loadgen.sessions.settings.scoring_choices import ScoringChoices
     from workloads.sandbox_contract import SandboxSpec
 
 GRADINGS_A_PROCESS: Final = 16

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from loadgen.sessions.errors import UsageError, exit_code
+from loadgen.sessions.error_exit_codes import exit_code
+from loadgen.sessions.errors import UsageError
 from loadgen.sessions.files.series_file import SeriesPoint
 from loadgen.sessions.gating.reference import placed
 from loadgen.sessions.run.benchmark_questions import placed_task

@@ -9,7 +9,8 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from loadgen.sessions.arguments import program
-from loadgen.sessions.errors import UsageError, is_interrupt
+from loadgen.sessions.error_exit_codes import is_interrupt
+from loadgen.sessions.errors import UsageError
 from loadgen.sessions.files import series_file as files
 from loadgen.sessions.files.run_folder import is_claimed
 from loadgen.sessions.interrupt import require_no_stop

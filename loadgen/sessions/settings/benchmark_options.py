@@ -2,36 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
-from loadgen.sessions.errors import UsageError
-from loadgen.sessions.settings.concerns import set_flags
 from loadgen.sessions.settings.kinds import canonical_task
 from loadgen.sessions.settings.option import OptionValueError, Panel
 from loadgen.sessions.settings.scoring import SCORING, JudgeSettings, ScorerSettings
 
-if TYPE_CHECKING:
-    from loadgen.sessions.settings.load_options import LoadSettings
-    from loadgen.sessions.settings.prompt_options import PromptSettings
-
 BENCHMARKS: Final = Panel("Benchmarks")
-MOST_REPEATS: Final = 100_000
-
-_OF_SANDBOXES: Final = ("allow_code_execution", "sandbox", "sandbox_image")
-_OF_BENCHMARKS: Final = (
-    *("data", "samples", "sample_order", "system_prompt", "offset", "split", "record_ids", "repeats"),
-    *("columns", "scorer", "eval_function", "pass_threshold", "judge_url", "judge_concurrency"),
-    *("judge_timeout", "judge_temperature", "judge_max_tokens"),
-)
-"""Options that need a benchmark; an agent needs a sandbox without one, too."""
-
-_OTHER_QUESTIONS: Final = (
-    *("input_tokens", "output_tokens", "turns", "shared_prefix", "cache_hit", "corpus", "text_seed"),
-    "tokenizer",
-)
 
 
 def system_prompt_of(value: str) -> str:
@@ -103,19 +82,6 @@ class TaskSettings:
     )
     judge: JudgeSettings = field(default_factory=JudgeSettings)
 
-    def check(self, prompts: PromptSettings, load: LoadSettings, *, has_agent: bool) -> None:
-        """Refuse options that contradict each other."""
-        if self.task:
-            self._check_questions(prompts, load)
-        elif set_options := set_flags(self, *(() if has_agent else _OF_SANDBOXES), *_OF_BENCHMARKS):
-            raise UsageError(
-                f"{' and '.join(set_options)}: applies to benchmarks: give --task, or use loadgen accuracy"
-            )
-        if not math.isfinite(self.pass_threshold):
-            raise UsageError(f"--pass-threshold {self.pass_threshold}: must be a number")
-        self.judge.check()
-        self.scoring.check()
-
     @property
     def has_own_data(self) -> bool:
         """Whether the questions of a benchmark are a file of the user's."""
@@ -124,36 +90,6 @@ class TaskSettings:
         from workloads.own_data import is_own
 
         return any(map(is_own, self.task))
-
-    def _check_questions(self, prompts: PromptSettings, load: LoadSettings) -> None:
-        others = [
-            *set_flags(prompts, "prompts"),
-            *set_flags(load, "trace"),
-            *set_flags(prompts, *_OTHER_QUESTIONS),
-        ]
-        if others:
-            raise UsageError(
-                f"--task and {' and '.join(others)} contradict each other: each names the prompts"
-            )
-        if changed := set_flags(prompts, "salt", "ignore_eos"):
-            raise UsageError(f"{' and '.join(changed)}: changes the benchmark's questions; leave it out")
-        if prompts.only_prompt is not None:
-            raise UsageError(
-                f"--only-prompt {prompts.only_prompt}: of a benchmark, --offset {prompts.only_prompt} "
-                "--samples 1 asks one question"
-            )
-        if self.columns and not self.has_own_data:
-            raise UsageError(
-                "--map: applies to the columns of a file, and benchmarks have their own; leave it out"
-            )
-        if self.record_ids and (self.samples is not None or self.offset or len(self.task) > 1):
-            raise UsageError(
-                "--record-ids names the questions of one benchmark: leave --samples and --offset out, and "
-                "name one --task"
-            )
-        if self.record_ids and not self.wanted_ids:
-            raise UsageError("--record-ids: no id is in it; leave it out")
-        self._check_counts(prompts, load)
 
     @property
     def wanted_ids(self) -> tuple[str, ...]:
@@ -167,24 +103,3 @@ class TaskSettings:
         if self.samples is None:
             return False
         return self.sample_order == "shuffle" or (self.sample_order is None and not self.offset)
-
-    def _check_counts(self, prompts: PromptSettings, load: LoadSettings) -> None:
-        if self.sample_order is not None and self.samples is None:
-            raise UsageError(f"--sample-order {self.sample_order}: says which --samples are asked; give both")
-        if self.samples is not None and self.samples < 1:
-            raise UsageError(f"--samples {self.samples}: must be 1 or more")
-        if self.offset < 0:
-            raise UsageError(f"--offset {self.offset}: must be 0 or more")
-        if self.repeats is None:
-            return
-        if not 1 <= self.repeats <= MOST_REPEATS:
-            raise UsageError(f"--repeats {self.repeats}: must be from 1 to {MOST_REPEATS:,}")
-        if counts := " and ".join(set_flags(load, "requests", "sessions", "passes")):
-            raise UsageError(
-                f"--repeats and {counts} contradict each other: each sets the number of requests"
-            )
-        if prompts.order in {"random", "weighted"}:
-            raise UsageError(
-                f"--repeats {self.repeats}: sends each question equally often, and --order "
-                f"{prompts.order} draws them"
-            )

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
-from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.kinds import Seconds
 from loadgen.sessions.settings.option import RESULT, Panel
-
-if TYPE_CHECKING:
-    from loadgen.sessions.settings.load_options import LoadSettings
 
 AGENTS: Final = Panel("Agents")
 DEFAULT_MAX_TURNS: Final = 10
@@ -75,28 +71,3 @@ class EpisodeSettings:
     def has_agent(self) -> bool:
         """Whether an agent plays all samples."""
         return self.agent is not None or self.agent_command is not None
-
-    def check(self, load: LoadSettings, workers: int | None) -> None:
-        """Refuse options that contradict each other."""
-        if self.agent is not None and self.agent_command is not None:
-            raise UsageError("--agent and --agent-command contradict each other: each plays every sample")
-        if self.agent is not None and ":" not in self.agent:
-            raise UsageError(
-                f"--agent {self.agent}: not MODULE:ATTRIBUTE; for an agent by name type: --agent-command "
-                f"'@jarvis-agent --agent {self.agent}' (see `loadgen list agents`)"
-            )
-        if (self.user_url is None) != (self.user_model is None):
-            present, missing = ("url", "model") if self.user_model is None else ("model", "url")
-            raise UsageError(f"--user-{present}: the simulated user needs both; give --user-{missing} too")
-        for option, number in (
-            ("--max-turns", self.max_turns),
-            ("--max-episode-tokens", self.max_episode_tokens),
-            ("--max-episode-time", self.max_episode_time),
-            ("--max-episode-cost", self.max_episode_cost),
-        ):
-            if number is not None and number <= 0:
-                raise UsageError(f"{option} {number:g}: must be above 0")
-        if (self.max_episode_cost is None) != (self.episode_prices is None):
-            raise UsageError("--max-episode-cost and --episode-prices go together: give both")
-        if self.sequential and ((load.concurrency or 1) != 1 or (workers or 1) != 1 or load.offline):
-            raise UsageError("--sequential plays one sample at a time: give --concurrency 1, and 1 worker")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.concerns import fields_of, from_flat
+from loadgen.sessions.settings.file_values import read_value
 from workloads.errors import did_you_mean
 
 if TYPE_CHECKING:
@@ -45,6 +46,6 @@ def settings_of(settings: type[Settings], values: Mapping[str, Any]) -> Settings
 
 def _value(field: SettingField, value: Any) -> Any:
     try:
-        return field.read(value)
+        return read_value(field, value)
     except ValueError as error:
         raise UsageError(f"{field.name}: {error}") from error

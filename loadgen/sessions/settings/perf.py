@@ -111,14 +111,25 @@ class PerfSettings:
         return 1 if together or self.episodes.sequential else self.client.workers
 
     def __post_init__(self) -> None:
-        own_data = self.tasks.has_own_data
-        self.prompts.check(self.endpoint, self.load, self.generation.max_tokens, has_own_data=own_data)
-        self.tasks.check(self.prompts, self.load, has_agent=self.episodes.has_agent)
         self.generation.check(self.endpoint)
-        self.episodes.check(self.load, self.client.workers)
+        concerns = (self.prompts, self.tasks, self.episodes, self.cluster)
+        of_text_seed = PromptSettings(text_seed=self.prompts.text_seed)
+        defaults = (of_text_seed, TaskSettings(), EpisodeSettings(), ClusterSettings())
+        if self.load.trace is not None or concerns != defaults:
+            self._check_concerns()
         if self.trees.flags:
             service("require_trees")(self)
-        self.cluster.check(self.endpoint, self.episodes, self.verdict)
+
+    def _check_concerns(self) -> None:
+        from loadgen.sessions.settings import contradictions
+
+        own_data, max_tokens = self.tasks.has_own_data, self.generation.max_tokens
+        contradictions.check_prompts(
+            self.prompts, self.endpoint, self.load, max_tokens, has_own_data=own_data
+        )
+        contradictions.check_tasks(self.tasks, self.prompts, self.load, has_agent=self.episodes.has_agent)
+        contradictions.check_episodes(self.episodes, self.load, self.client.workers)
+        contradictions.check_cluster(self.cluster, self.endpoint, self.episodes, self.verdict)
 
 
 def perf_settings(**options: Any) -> PerfSettings:

@@ -4,28 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
-from loadgen.driver.client.protocols import names_where
 from loadgen.driver.requests.order import OrderName
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.concerns import set_flags
 from loadgen.sessions.settings.kinds import Share, Size
 from loadgen.sessions.settings.option import Panel
 
-if TYPE_CHECKING:
-    from loadgen.sessions.settings.endpoint_options import EndpointSettings
-    from loadgen.sessions.settings.load_options import LoadSettings
-
 PROMPTS: Final = Panel("Prompts")
 SYNTHETIC: Final = Panel("Synthetic prompts")
 MEDIA: Final = Panel("Images, audio and video")
 
 MOST_TEXT_SEED: Final = 2**32
-
-_COLUMNS: Final = ("prompt_column", "system_column", "output_column", "weight_column")
-_OF_SESSIONS: Final = ("cumulative", "live", "messages")
-_LENGTHS: Final = ("input_tokens", "output_tokens", "turns", "shared_prefix", "cache_hit")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -108,110 +99,9 @@ class PromptSettings:
         "Continue every answer to the maximum of output tokens: ignore_eos and min_tokens in the body."
     )
 
-    def check(
-        self, endpoint: EndpointSettings, load: LoadSettings, max_tokens: int | None, *, has_own_data: bool
-    ) -> None:
-        """Refuse options that contradict each other."""
-        if self.prompts is not None and load.trace is not None:
-            raise UsageError("--prompts and --trace contradict each other: each names the prompts")
-        self._check_empty(load.trace)
-        self._check_columns(has_own_data=has_own_data)
-        self._check_synthetic(load.trace, max_tokens)
-        self._check_order(load)
-        if self.history in _OF_SESSIONS and load.trace is None:
-            raise UsageError(f"--history {self.history}: describes the sessions of a trace: give --trace")
-        if self.history == "recorded" and self.conversations != "all" and load.trace is None:
-            raise UsageError(
-                "--history recorded applies to the later turns of conversations: give --conversations all"
-                if self.turns is None
-                else "--history recorded: made-up conversations have no recorded answers; leave it out"
-            )
-        self._check_ignore_eos(endpoint, load.trace, max_tokens)
-
-    def _check_empty(self, trace: str | None) -> None:
-        if trace is not None and not trace.strip():
-            raise UsageError(f"--trace {trace!r}: is empty; give a value, or leave the option out")
-        for name in ("prompts", *_COLUMNS, *_LENGTHS, "agentic", "tokenizer"):
-            text = getattr(self, name)
-            if text is not None and not text.strip():
-                (option,) = set_flags(self, name)
-                raise UsageError(f"{option} {text!r}: is empty; give a value, or leave the option out")
-
-    def _check_columns(self, *, has_own_data: bool) -> None:
-        columns = set_flags(
-            self, *_COLUMNS, *(() if has_own_data else ("tag",)), "conversations", "strict_prompts"
-        )
-        if self.prompts is None and columns:
-            raise UsageError(
-                f"{' and '.join(columns)}: applies to the rows of a file or dataset: give --prompts"
-            )
-        if len(set(self.tag)) < len(self.tag):
-            raise UsageError(f"--tag {' --tag '.join(self.tag)}: each column once")
-
-    def _check_synthetic(self, trace: str | None, max_tokens: int | None) -> None:
+    def __post_init__(self) -> None:
         if self.text_seed is not None and not 0 <= self.text_seed <= MOST_TEXT_SEED:
             raise UsageError(f"--text-seed {self.text_seed}: must be from 0 to {MOST_TEXT_SEED:,}")
-        if self.cache_hit is None and set_flags(self, "cache_block"):
-            raise UsageError(f"--cache-block {self.cache_block}: applies to --cache-hit: give both or none")
-        lengths = set_flags(self, *_LENGTHS)
-        if self.agentic is not None and (lengths or trace is not None):
-            other = "--trace" if trace is not None else " and ".join(lengths)
-            raise UsageError(f"--agentic has lengths and turns: leave {other} or --agentic out")
-        synthetic = " and ".join([*lengths, *set_flags(self, "agentic", "corpus", "text_seed")])
-        if self.prompts is not None and synthetic:
-            raise UsageError(
-                f"{synthetic}: only for synthetic prompts, and cannot be combined with --prompts"
-            )
-        lengths += [] if max_tokens is None else ["--max-tokens"]
-        if trace is not None and lengths:
-            raise UsageError(
-                f"{' and '.join(lengths)}: a trace has its own lengths: leave --trace out, or these"
-            )
-        if self.output_tokens is not None and max_tokens is not None:
-            raise UsageError("--max-tokens and --output-tokens contradict each other: both bound the output")
-
-    def _check_order(self, load: LoadSettings) -> None:
-        if self.order == "weighted" and self.weight_column is None:
-            raise UsageError("--order weighted: name the column of the weights with --weight-column")
-        if self.weight_column is not None and self.order != "weighted":
-            raise UsageError("--weight-column is for --order weighted: give both or none")
-        if self.only_prompt is not None:
-            self._check_only_prompt(self.only_prompt, load.trace)
-        if self.order != "in-order" and load.has_recorded_times:
-            raise UsageError(f"--order {self.order}: a trace has its own order")
-        if self.order in {"random", "weighted"} and load.passes is not None:
-            raise UsageError(
-                f"--passes {load.passes}: sends each prompt equally often, and --order {self.order} "
-                "draws them: give their number with --requests or --sessions"
-            )
-
-    def _check_only_prompt(self, number: int, trace: str | None) -> None:
-        if number < 0:
-            raise UsageError(f"--only-prompt {number}: must be 0 or more")
-        if trace is not None:
-            raise UsageError(
-                "--only-prompt: a trace sends all of its requests, in its own order; leave one out"
-            )
-        if self.order != "in-order":
-            raise UsageError(f"--only-prompt: one prompt has no order; leave --order {self.order} out")
-
-    def _check_ignore_eos(
-        self, endpoint: EndpointSettings, trace: str | None, max_tokens: int | None
-    ) -> None:
-        if not self.ignore_eos:
-            return
-        if not endpoint.protocol_entry.ignore_eos:
-            having = names_where(lambda each: each.ignore_eos)
-            raise UsageError(
-                f"--ignore-eos: --protocol {endpoint.protocol} has no such member; {having} have it "
-                "(of vLLM, SGLang and others); elsewhere, use --extra-body with the server's own member"
-            )
-        bounded = (max_tokens, self.output_tokens, self.output_column, self.agentic, trace)
-        if all(bound is None for bound in bounded):
-            raise UsageError(
-                "--ignore-eos: the output then has exactly its maximum of tokens, which is not set: "
-                "give --max-tokens, --output-tokens or --output-column"
-            )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

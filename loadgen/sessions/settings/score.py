@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Final
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.settings.cluster import CLUSTER, check_nodes
+from loadgen.sessions.settings.cluster import CLUSTER
 from loadgen.sessions.settings.concerns import set_flags
+from loadgen.sessions.settings.contradictions import check_judge, check_nodes, check_scorers
 from loadgen.sessions.settings.format_options import Json
 from loadgen.sessions.settings.kinds import Seconds
 from loadgen.sessions.settings.option import GENERAL
@@ -19,8 +20,8 @@ from loadgen.sessions.settings.scoring import (
     SCORING,
     JudgeSettings,
     ScorerSettings,
-    ScoringChoices,
 )
+from loadgen.sessions.settings.scoring_choices import ScoringChoices, judge_of
 from loadgen.sessions.settings.verdict_options import OnInvalid
 
 MOST_PROCESSES = 1024
@@ -68,9 +69,9 @@ class ScoreSettings:
         scoring = set_flags(self, *_OF_A_NEW_PASS)
         if self.pass_number is not None and scoring:
             raise UsageError(f"--pass {self.pass_number} scores nothing: leave {scoring[0]} out")
-        self.scoring.check()
+        check_scorers(self.scoring)
         if not self.reparse:
-            self.judge.check()
+            check_judge(self.judge)
         elif asking := set_flags(self.judge, "judge_url", "judge_temperature", "judge_max_tokens"):
             raise UsageError(f"--reparse asks no judge: leave {asking[0]} out")
         check_nodes(self.ray, self.nodes, "score")
@@ -88,7 +89,7 @@ def options_of(settings: ScoreSettings) -> ScoringChoices:
         scorers=tuple(settings.scoring.scorer),
         evals=tuple(settings.scoring.eval_function),
         allow_code_execution=settings.scoring.allow_code_execution,
-        judge=settings.judge.endpoint,
+        judge=judge_of(settings.judge),
         judge_model=settings.judge.judge_model,
         reparse=settings.reparse,
         grader_timeout_s=settings.grader_timeout,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from loadgen.sessions.scoring.choice import choose, scorer_named
-from loadgen.sessions.settings.scoring import ScoringChoices
+from loadgen.sessions.settings.scoring_choices import ScoringChoices
 from workloads.catalog import names, workload
 from workloads.errors import TaskError
 

@@ -9,7 +9,7 @@ import pytest
 from loadgen.cli.terminal.progress_lines import scoring_line
 from loadgen.sessions.scoring.grading_work import LONGEST, checked, scored_payload
 from loadgen.sessions.scoring.scoring_pass import score_run
-from loadgen.sessions.settings.scoring import ScoringChoices
+from loadgen.sessions.settings.scoring_choices import ScoringChoices
 from tests.remembered_logs import query
 from workloads.errors import EvalError
 from workloads.score import Score, Status, graded, unparsed

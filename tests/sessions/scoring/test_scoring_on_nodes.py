@@ -18,7 +18,7 @@ from loadgen.plugins.ray.grading_on_nodes import OnNodes
 from loadgen.sessions.errors import SetupError
 from loadgen.sessions.observer import Observer
 from loadgen.sessions.scoring.scoring_pass import score_run
-from loadgen.sessions.settings.scoring import ScoringChoices
+from loadgen.sessions.settings.scoring_choices import ScoringChoices
 from reporter.log.query import query
 from tests.sessions.plain_nodes import PlainNodes
 from tests.sessions.scoring.test_scoring_pass import events_by_pass

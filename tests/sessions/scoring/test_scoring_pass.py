@@ -15,7 +15,7 @@ import pytest
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.scoring.scoring_pass import score_run
-from loadgen.sessions.settings.scoring import ScoringChoices
+from loadgen.sessions.settings.scoring_choices import ScoringChoices
 from recorder.errors import BeingWrittenError, NotALogError, OldLogError
 from recorder.lock import Hold
 from tests.processes import is_gone

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.sessions.errors import UsageError, exit_code, printable
+from loadgen.sessions.error_exit_codes import exit_code
+from loadgen.sessions.errors import UsageError, printable
 from loadgen.sessions.files.series_file import Series, SeriesKind, SeriesPoint
 from loadgen.sessions.series.point_options import Secrets, point_of, prepared
 from loadgen.sessions.series.suite.after_run import SAMPLE_FILES, TRACKERS, trackers_of

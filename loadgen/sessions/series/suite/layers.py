@@ -16,6 +16,7 @@ from loadgen.sessions.errors import UsageError
 from loadgen.sessions.gating.reference import placed as ruleset_placed
 from loadgen.sessions.run.benchmark_questions import placed_task
 from loadgen.sessions.settings.concerns import fields_of
+from loadgen.sessions.settings.file_values import read_value
 from loadgen.sessions.settings.perf import PerfSettings
 from workloads.errors import did_you_mean
 
@@ -170,6 +171,7 @@ def _sets(sets: Iterable[str]) -> dict[str, Any]:
 
 def _read(where: str, option: SettingField, text: str) -> Any:
     try:
-        return option.read({"true": True, "false": False}.get(text, text) if option.kind is bool else text)
+        value = {"true": True, "false": False}.get(text, text) if option.kind is bool else text
+        return read_value(option, value)
     except ValueError as error:
         raise UsageError(f"{where}: {error}") from None

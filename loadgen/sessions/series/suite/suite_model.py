@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
 
 import orjson
@@ -20,6 +21,7 @@ from pydantic import (
 )
 
 from loadgen.sessions.series.suite.layers import options
+from loadgen.sessions.settings.file_values import read_value, value_schema
 from loadgen.sessions.settings.kinds import seconds
 
 _TIME: Final = {"type": ["number", "string"]}
@@ -39,6 +41,10 @@ def _time(value: object) -> float:
     return seconds(str(value))
 
 
+def _reads(name: str) -> BeforeValidator:
+    return BeforeValidator(partial(read_value, options()[name]))
+
+
 Name = Annotated[
     str,
     StringConstraints(
@@ -49,31 +55,27 @@ Text = Annotated[str, StringConstraints(strict=True, min_length=1, pattern=r"^[^
 Variable = Annotated[str, StringConstraints(strict=True, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 Targets = Annotated[
     list[str],
-    BeforeValidator(options()["require"].read),
+    _reads("require"),
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
 ]
 Skipped = Annotated[
     list[str],
-    BeforeValidator(options()["skip"].read),
+    _reads("skip"),
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
 ]
 Ends = Annotated[
     Any,
-    BeforeValidator(options()["inconclusive"].read),
+    _reads("inconclusive"),
     WithJsonSchema({"enum": ["pass", "fail", "5", 5]}),
 ]
 Users = Annotated[
     Any,
-    BeforeValidator(options()["concurrency"].read),
-    WithJsonSchema(options()["concurrency"].schema()),
+    _reads("concurrency"),
+    WithJsonSchema(value_schema(options()["concurrency"])),
 ]
-Seed = Annotated[Any, BeforeValidator(options()["seed"].read), WithJsonSchema(options()["seed"].schema())]
-Warmup = Annotated[
-    Any, BeforeValidator(options()["warmup"].read), WithJsonSchema(options()["warmup"].schema())
-]
-Turns = Annotated[
-    Any, BeforeValidator(options()["max_turns"].read), WithJsonSchema(options()["max_turns"].schema())
-]
+Seed = Annotated[Any, _reads("seed"), WithJsonSchema(value_schema(options()["seed"]))]
+Warmup = Annotated[Any, _reads("warmup"), WithJsonSchema(value_schema(options()["warmup"]))]
+Turns = Annotated[Any, _reads("max_turns"), WithJsonSchema(value_schema(options()["max_turns"]))]
 Time = Annotated[float, BeforeValidator(_time), WithJsonSchema(_TIME)]
 Line = Annotated[str, StringConstraints(strict=True, pattern=r"^[^\x00-\x1f]*$")]
 Tags = Annotated[
@@ -87,14 +89,14 @@ def _gpus(value: object) -> list[str]:
     """The sources of GPU telemetry: true means NVML, false nothing."""
     if isinstance(value, bool):
         return ["nvml"] if value else []
-    read: list[str] = options()["gpu_metrics"].read(value)
+    read: list[str] = read_value(options()["gpu_metrics"], value)
     return read
 
 
 Gpus = Annotated[
     list[str],
     BeforeValidator(_gpus),
-    WithJsonSchema({"anyOf": [{"type": "boolean"}, options()["gpu_metrics"].schema()]}),
+    WithJsonSchema({"anyOf": [{"type": "boolean"}, value_schema(options()["gpu_metrics"])]}),
 ]
 
 
@@ -232,9 +234,9 @@ def _with_options(name: str, doc: str, base: type[Options]) -> type[Any]:
 
 def _typed(option: SettingField) -> Any:
     def read(value: object, info: ValidationInfo) -> Any:
-        return option.read(value, (info.context or {}).get("folder"))
+        return read_value(option, value, (info.context or {}).get("folder"))
 
-    return Annotated[Any, BeforeValidator(read), WithJsonSchema(option.schema())]
+    return Annotated[Any, BeforeValidator(read), WithJsonSchema(value_schema(option))]
 
 
 if TYPE_CHECKING:
@@ -295,7 +297,7 @@ class ExternalBackend(SuiteTable):
 
     def options(self) -> dict[str, Any]:
         """The options of runs with such an agent in the table."""
-        values = {"url": options()["url"].read(self.base_url)} if self.base_url else {}
+        values = {"url": read_value(options()["url"], self.base_url)} if self.base_url else {}
         return values | ({"api_key_env": self.api_key_env} if self.api_key_env else {})
 
 
@@ -351,7 +353,7 @@ def schema() -> dict[str, Any]:
     """The schema, in draft 2020-12; each option is defined once, for all tables that take it."""
     model_schema = Suite.model_json_schema()
     tables: dict[str, Any] = model_schema["$defs"]
-    shared = {f"option_{name}": option.schema() for name, option in options().items()}
+    shared = {f"option_{name}": value_schema(option) for name, option in options().items()}
     for table in (*tables.values(), model_schema):
         for name, value in table["properties"].items():
             value.pop("title", None)

@@ -15,6 +15,7 @@ from loadgen.sessions.series.run_series import run_series
 from loadgen.sessions.series.suite.layers import options
 from loadgen.sessions.series.sweep.sweep_files import write_sweep
 from loadgen.sessions.settings.concerns import fields_of
+from loadgen.sessions.settings.file_values import read_value
 from loadgen.sessions.settings.perf import PerfSettings, perf_settings
 from workloads.errors import did_you_mean
 
@@ -101,7 +102,7 @@ def _value(option: str, text: str) -> Any:
     try:
         if taken.kind is bool and text.lower() in _TRUTH:
             return _TRUTH[text.lower()]
-        return taken.read(text)
+        return read_value(taken, text)
     except ValueError as error:
         raise UsageError(f"{_flag(option)}: {error}") from error
 
