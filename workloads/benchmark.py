@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
+from workloads.conversation_sample import with_limits
 from workloads.dataset import Dataset
 from workloads.episode_program import EpisodeSample
 from workloads.errors import TaskError
@@ -149,16 +150,7 @@ def _asked(
     for index, question in enumerate(loaded.questions, start=first):
         sample = question.sample
         tags = {**sample.tags, "task": workload.name}
-        tagged = replace(
-            sample,
-            index=index,
-            tags=tags,
-            temperature=temperature,
-            max_tokens=limit(sample.max_tokens),
-            follow_ups=tuple(
-                replace(later, max_tokens=limit(later.max_tokens)) for later in sample.follow_ups
-            ),
-        )
+        tagged = replace(with_limits(sample, limit), index=index, tags=tags, temperature=temperature)
         if workload.multi_turn is not None:
             tagged = EpisodeSample.of(tagged, service("reacting_to")(workload.multi_turn, question.reference))
         yield replace(question, sample=tagged)

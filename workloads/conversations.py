@@ -17,8 +17,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from workloads.chats import in_openai_format, is_sharegpt, read_message, role_of
+from workloads.conversation_sample import ConversationSample, FollowUp
 from workloads.errors import PromptError
-from workloads.sample import FollowUp, Sample, last_text
+from workloads.sample import Sample, last_text
 from workloads.sources import kind
 
 if TYPE_CHECKING:
@@ -70,7 +71,9 @@ def question(index: int, conversation: Conversation, tools: tuple[Mapping[str, A
         case _:
             users = [message for message in opening if message["role"] == "user"]
             prompt, system, chat = last_text(users), None, opening
-    return Sample(index, prompt, system, chat, tools=tools, follow_ups=conversation.follow_ups)
+    if not conversation.follow_ups:
+        return Sample(index, prompt, system, chat, tools=tools)
+    return ConversationSample(index, prompt, system, chat, tools=tools, follow_ups=conversation.follow_ups)
 
 
 def with_system(place: str, conversation: Conversation, system: str | None) -> Conversation:

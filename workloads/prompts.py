@@ -19,6 +19,7 @@ from workloads.columns import (
     usual_system_column,
     weight,
 )
+from workloads.conversation_sample import with_limits
 from workloads.conversations import Take, question, read_conversation, with_system
 from workloads.dataset import Dataset
 from workloads.errors import ColumnError, PromptError
@@ -115,9 +116,8 @@ def sample(index: int, row: FileRow, column: str | None, columns: Columns, take:
         _require_alone(place, system, take)
         return Sample(index, token_ids=read_token_ids(place, value), max_tokens=max_tokens, tags=tags)
     conversation = with_system(place, read_conversation(place, value, take or "last"), system)
-    asked = question(index, conversation, _tools(row))
-    later = tuple(replace(follow_up, max_tokens=max_tokens) for follow_up in asked.follow_ups)
-    return replace(asked, max_tokens=max_tokens, tags=tags, follow_ups=later)
+    asked = with_limits(question(index, conversation, _tools(row)), lambda _: max_tokens)
+    return replace(asked, tags=tags)
 
 
 def _prompt(value: object, place: str, take: Take | None) -> str:

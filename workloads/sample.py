@@ -1,4 +1,4 @@
-"""One question of a dataset: the content of one request, or the first turn of a conversation."""
+"""One question of a dataset: the content of one request, or the first turn of a session."""
 
 from __future__ import annotations
 
@@ -8,22 +8,6 @@ from typing import Any
 
 Message = Mapping[str, Any]
 """A chat message in OpenAI's format: `role`, `content`, and what else a role has."""
-
-
-@dataclass(frozen=True, slots=True)
-class FollowUp:
-    """The user's next turn in a conversation.
-
-    Attributes:
-        messages: The new messages; mostly one of the user's.
-        recorded: The answer that the dataset has for the turn before, which takes the endpoint's place where
-            recorded answers are wanted.
-        max_tokens: See `Sample.max_tokens`.
-    """
-
-    messages: tuple[Message, ...]
-    recorded: Message | None = None
-    max_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +24,6 @@ class Sample:
         max_tokens: The most output tokens, where the dataset says; it wins over the session's.
         temperature: The sampling temperature, where the dataset says; it wins over the session's.
         tags: Columns of the dataset that figures are grouped by.
-        follow_ups: What comes after the answer, turn by turn.
         turn: Which turn of its conversation this is, from 0.
         logged: How many of its messages are in the log already, with the answer to the turn before.
     """
@@ -54,18 +37,18 @@ class Sample:
     max_tokens: int | None = None
     temperature: float | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
-    follow_ups: tuple[FollowUp, ...] = ()
     turn: int = 0
     logged: int = 0
 
     @property
     def has_several_turns(self) -> bool:
-        """Whether further turns may follow."""
-        return bool(self.follow_ups)
+        """Whether further turns may follow; samples that open such sessions are of other classes."""
+        return False
 
     def content(self) -> list[Any]:
         """All that is asked, for a checksum."""
-        return [self.messages(), self.token_ids, self.tools, self.follow_ups]
+        later_turns = ()
+        return [self.messages(), self.token_ids, self.tools, later_turns]
 
     def messages(self) -> list[Message]:
         """The question as chat messages."""
@@ -86,25 +69,6 @@ class Sample:
     def new_messages(self) -> list[Message]:
         """The messages that no earlier turn has logged."""
         return self.messages()[self.logged :]
-
-    def after(self, answer: Message) -> Sample:
-        """The next turn of the conversation: all earlier messages, the answer, and the next user turn.
-
-        Args:
-            answer: The assistant's message.
-        """
-        following, *later = self.follow_ups
-        messages, before = following.messages, (*self.messages(), answer)
-        return replace(
-            self,
-            prompt=last_text(messages),
-            system=None,
-            chat=(*before, *messages),
-            max_tokens=following.max_tokens,
-            follow_ups=tuple(later),
-            turn=self.turn + 1,
-            logged=len(before),
-        )
 
 
 def last_text(messages: Sequence[Message]) -> str:

@@ -11,6 +11,7 @@ from loadgen.sessions.errors import SetupError, UsageError
 from loadgen.sessions.extra_packages import importing
 from loadgen.sessions.files.plain_files import as_yaml
 from workloads.benchmark import dataset
+from workloads.conversation_sample import conversation_of
 from workloads.task import parse
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def prompt_lines(task: str | None, data: Path | None) -> Iterator[str]:
         raise UsageError("list prompts: name a benchmark: loadgen list prompts TASK [--data DIR]")
     for question in dataset([parse(task)], data).questions:
         sample = question.sample
-        later = [[dict(message) for message in turn.messages] for turn in sample.follow_ups]
+        later = [[dict(message) for message in turn.messages] for turn in conversation_of(sample).follow_ups]
         more = {"tools": sample.tools, "tags": sample.tags, "follow_ups": later}
         line = {
             "id": question.id,

@@ -13,11 +13,11 @@ from loadgen.cli.app import application
 from loadgen.driver.client import chat_completions
 from loadgen.driver.client.codec import Generation
 from loadgen.sessions.errors import UsageError
+from loadgen.sessions.run.askable_questions import require_askable
 from loadgen.sessions.run.preparation import prepare
-from loadgen.sessions.run.questions import require_askable
 from loadgen.sessions.settings.perf import PerfSettings, perf_settings, settings_from_stored
+from workloads.conversation_sample import ConversationSample, FollowUp
 from workloads.dataset import Dataset
-from workloads.sample import FollowUp, Sample
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -137,7 +137,7 @@ def test_the_first_requests_of_a_trace_are_its_warm_up(tmp_path: Path) -> None:
 def test_prompts_that_cannot_be_sent_are_refused(talks: str, tmp_path: Path) -> None:
     """No answer was recorded, there is no text to put a salt ahead of, or another thing is to be counted."""
     later = FollowUp(({"role": "user", "content": "b"},))
-    unanswered = Dataset("talks", [Sample(0, "a", follow_ups=(later,))], "", synthetic=True)
+    unanswered = Dataset("talks", [ConversationSample(0, "a", follow_ups=(later,))], "", synthetic=True)
     recorded = settings(prompts=talks, conversations="all", history="recorded")
     with pytest.raises(UsageError, match=r"talks, row 1: --history recorded: a turn has no recorded answer"):
         require_askable(unanswered, recorded.prompts, chat_completions, Generation("m"))

@@ -10,7 +10,8 @@ from loadgen.driver.client import chat_completions, completions, messages, respo
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.plain_json import PlainJson
 from loadgen.driver.errors import CannotAskError
-from workloads.sample import FollowUp, Sample
+from workloads.conversation_sample import ConversationSample, FollowUp
+from workloads.sample import Sample
 
 if TYPE_CHECKING:
     from loadgen.driver.client.codec import Codec
@@ -101,7 +102,7 @@ def test_the_next_turn(codec: Codec) -> None:
     """A later turn has everything before it; the log keeps what is new."""
     codec = PlainJson(body={"chat": "{messages}"}) if isinstance(codec, PlainJson) else codec
     asked = {"role": "user", "content": "And now?"}
-    first = Sample(0, "Hello", "Be brief.", follow_ups=(FollowUp((asked,)),), tools=(TOOL,))
+    first = ConversationSample(0, "Hello", "Be brief.", follow_ups=(FollowUp((asked,)),), tools=(TOOL,))
     if isinstance(codec, PlainJson):
         codec = PlainJson(body={"chat": "{messages}", "tools": "{tools}"})
     later = first.after({"role": "assistant", "content": "Hi."})

@@ -11,7 +11,7 @@ import pytest
 from loadgen.driver.client import chat_completions
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.requests.turn import RequestRunner
-from recorder.lifecycle import TERMINAL
+from recorder.event import TERMINAL
 from workloads.sample import Sample
 
 if TYPE_CHECKING:

@@ -25,7 +25,8 @@ from loadgen.driver.stop import Stop
 from recorder.event import Event, EventType
 from recorder.lifecycle import violations
 from tests.driver.manual_clock import ManualClock, open_loop
-from workloads.sample import FollowUp, Sample
+from workloads.conversation_sample import ConversationSample, FollowUp
+from workloads.sample import Sample
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -48,7 +49,7 @@ def conversation(index: int, turns: int) -> Sample:
         )
         for turn in range(1, turns)
     )
-    return Sample(index, f"{index}.0", system=f"system {index}", follow_ups=later)
+    return ConversationSample(index, f"{index}.0", system=f"system {index}", follow_ups=later)
 
 
 TALKS = [conversation(index, turns) for index, turns in enumerate((5, 1, 3, 2))]

@@ -16,7 +16,8 @@ from loadgen.driver.load import Closed
 from loadgen.driver.plan import Plan
 from loadgen.driver.requests.request_source import RequestSource
 from loadgen.driver.workers.framing import packed, unpacked
-from workloads.sample import FollowUp, Sample
+from workloads.conversation_sample import ConversationSample, FollowUp
+from workloads.sample import Sample
 
 texts = st.text(max_size=5)
 messages = st.tuples(st.fixed_dictionaries({"role": st.just("user"), "content": texts}))
@@ -35,6 +36,12 @@ questions = st.lists(
         max_tokens=some,
         temperature=st.floats(0, 2) | st.none(),
         tags=st.dictionaries(texts, texts, max_size=1),
+    )
+    | st.builds(
+        ConversationSample,
+        st.integers(0, 9),
+        prompt=texts,
+        chat=messages | st.none(),
         follow_ups=st.lists(st.builds(FollowUp, messages, answers, some), max_size=2).map(tuple),
     ),
     min_size=1,
@@ -63,6 +70,8 @@ def test_what_arrives_is_what_was_sent(asked: list[Sample], conversations: bool)
     assert arrived(source, plan_of(history="recorded")) == replace(source, samples=tuple(asked))
     without = tuple(
         replace(item, follow_ups=tuple(replace(turn, recorded=None) for turn in item.follow_ups))
+        if isinstance(item, ConversationSample)
+        else item
         for item in asked
     )
     assert arrived(source, plan_of()) == replace(source, samples=without)

@@ -19,8 +19,8 @@ from loadgen.driver.client.http_transport import HttpTransport
 from loadgen.driver.client.memory_bounds import Allowance
 from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.requests.turn import RequestRunner
-from recorder.event import Event, EventType
-from recorder.lifecycle import TERMINAL, violations
+from recorder.event import TERMINAL, Event, EventType
+from recorder.lifecycle import violations
 from workloads.sample import Sample
 
 if TYPE_CHECKING:

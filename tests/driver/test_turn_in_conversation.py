@@ -15,12 +15,12 @@ from loadgen.driver.requests.cache_buster import salted
 from loadgen.driver.requests.turn import RequestRunner
 from loadgen.driver.requests.turn_outcome import AnswerUse
 from recorder.event import Event, EventType
-from workloads.sample import FollowUp, Sample
+from workloads.conversation_sample import ConversationSample, FollowUp
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-FIRST = Sample(
+FIRST = ConversationSample(
     3,
     "why?",
     system="be brief",

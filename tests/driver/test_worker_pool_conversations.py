@@ -30,11 +30,13 @@ from loadgen.driver.workers.pool import WorkerPool
 from recorder.event import Event, EventType
 from recorder.lifecycle import violations
 from recorder.writer import EventRecorder
-from workloads.sample import FollowUp, Sample
+from workloads.conversation_sample import ConversationSample, FollowUp
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    from workloads.sample import Sample
 
 TURNS = 5
 SESSIONS = 50
@@ -59,7 +61,7 @@ def sample(index: int) -> Sample:
         )
         for turn in range(1, TURNS)
     ]
-    return Sample(
+    return ConversationSample(
         index, f"first {index}", system="be brief", tags={"class": str(index % 3)}, follow_ups=tuple(later)
     )
 

@@ -14,8 +14,8 @@ from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.loads import counts_of, duration_of, load_of, warmup_of, with_dataset
 from loadgen.sessions.settings.perf import PerfSettings, perf_settings
 from tests.driver.manual_clock import open_loop
+from workloads.conversation_sample import ConversationSample, FollowUp
 from workloads.dataset import Dataset
-from workloads.sample import FollowUp, Sample
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +29,7 @@ def settings_of(**options: Any) -> PerfSettings:
 def dataset(rows: int = 7, *, talks: bool = False, synthetic: bool = False) -> Dataset:
     """A dataset with this number of samples, or conversations."""
     more = (FollowUp(({"role": "user", "content": "more"},)),) if talks else ()
-    samples = tuple(Sample(k, "question", follow_ups=more) for k in range(rows))
+    samples = tuple(ConversationSample(k, "question", follow_ups=more) for k in range(rows))
     return Dataset("chats", samples, "0" * 64, synthetic=synthetic)
 
 

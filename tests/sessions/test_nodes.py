@@ -28,8 +28,8 @@ from loadgen.plugins.ray.run_on_nodes import measure_on_nodes
 from loadgen.sessions.errors import SetupError, UsageError
 from loadgen.sessions.run.preparation import prepare
 from loadgen.sessions.settings.perf import perf_settings
-from recorder.event import EventType
-from recorder.lifecycle import TERMINAL, violations
+from recorder.event import TERMINAL, EventType
+from recorder.lifecycle import violations
 from recorder.shards import FOLDER, SOURCE, ClockReading, shard_log
 from reporter.log.storage_place import Place, place
 from tests.driver.test_worker_pool import events, of

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from workloads.benchmark import dataset
+from workloads.conversation_sample import FollowUp, conversation_of
 from workloads.errors import ColumnError, SourceError, TaskError
 from workloads.own_data import SCORERS
 from workloads.question import Question
 from workloads.question_loading import load
-from workloads.sample import FollowUp, Sample
+from workloads.sample import Sample
 from workloads.task import Task, parse
 from workloads.workload import Inputs, Source, Workload
 
@@ -143,7 +144,8 @@ def test_the_most_tokens_of_later_turns(data: Path) -> None:
     def conversation(inputs: Inputs) -> Iterator[Question]:
         for question in asked(inputs):
             later = FollowUp(({"role": "user", "content": "And?"},))
-            yield replace(question, sample=replace(question.sample, follow_ups=(later,)))
+            sample = replace(conversation_of(question.sample), follow_ups=(later,))
+            yield replace(question, sample=sample)
 
     sample, *_ = dataset([quiz(questions=conversation)], data, max_tokens=9).samples
     assert [turn.max_tokens for turn in sample.follow_ups] == [9]

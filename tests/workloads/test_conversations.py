@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from tests import golden
 from workloads.columns import Columns
+from workloads.conversation_sample import ConversationSample
 from workloads.conversations import read_conversation
 from workloads.errors import WorkloadError
 from workloads.prompts import load_prompts
@@ -45,7 +46,7 @@ def recordings(draw: st.DrawFn) -> list[dict[str, Any]]:
 def played(messages: list[dict[str, Any]]) -> list[list[Any]]:
     """The contexts of all turns of a conversation, with the recorded answers."""
     opening, follow_ups = read_conversation("here", messages, "all")
-    sample = Sample(0, chat=opening, follow_ups=follow_ups)
+    sample = ConversationSample(0, chat=opening, follow_ups=follow_ups)
     contexts = [sample.messages()]
     for turn in follow_ups:
         assert turn.recorded is not None
@@ -75,7 +76,7 @@ def test_first_and_last_are_the_ends_of_all(messages: list[dict[str, Any]]) -> N
 def test_the_log_gets_each_message_once(messages: list[dict[str, Any]]) -> None:
     """The new messages of the turns, with the answers between them, are the conversation."""
     opening, follow_ups = read_conversation("here", messages, "all")
-    sample = Sample(0, chat=opening, follow_ups=follow_ups)
+    sample = ConversationSample(0, chat=opening, follow_ups=follow_ups)
     payload = sample.new_messages()
     for number, turn in enumerate(follow_ups, start=1):
         assert turn.recorded is not None

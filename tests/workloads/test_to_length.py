@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from workloads.conversation_sample import conversation_of
 from workloads.errors import PromptError
 from workloads.lengths import lengths
 from workloads.sample import examples
@@ -38,7 +39,7 @@ def words(text: str) -> int:
 
 def user_text(sample: Sample) -> list[str]:
     """All that the user says in a conversation."""
-    return [sample.prompt, *(turn.messages[0]["content"] for turn in sample.follow_ups)]
+    return [sample.prompt, *(turn.messages[0]["content"] for turn in conversation_of(sample).follow_ups)]
 
 
 @pytest.mark.slow
@@ -135,7 +136,7 @@ def test_what_is_made_on_use_is_a_sequence(start: int, end: int) -> None:
 def test_examples_stand_for_all() -> None:
     """Of what is made on use one question, and one with the most turns; of anything else all of it."""
     samples = prompts_to_length(wanted(turns=lengths("--turns", "uniform:1..4"))).samples
-    assert max(len(example.follow_ups) for example in examples(samples)) == 3
+    assert max(len(conversation_of(example).follow_ups) for example in examples(samples)) == 3
     assert len(examples(samples)) == 2
     assert examples(tuple(samples)) == tuple(samples)
     single = prompts_to_length(wanted()).samples

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from math import gcd
 from typing import TYPE_CHECKING, overload
 
-from workloads.sample import FollowUp, Sample
+from workloads.conversation_sample import ConversationSample, FollowUp
+from workloads.sample import Sample
 
 if TYPE_CHECKING:
     from random import Random
@@ -63,13 +64,12 @@ class MadeSamples(Sequence[Sample]):
             return replace(self, places=self.places[place])
         index = self.places[place]
         first, end = self.firsts[index], self.firsts[index + 1]
-        return Sample(
-            index,
-            self.text(first),
-            self.prefixes[index % len(self.prefixes)] if self.prefixes else None,
-            max_tokens=self._max_tokens(first),
-            follow_ups=tuple(map(self._follow_up, range(first + 1, end))),
-        )
+        prefix = self.prefixes[index % len(self.prefixes)] if self.prefixes else None
+        text, max_tokens = self.text(first), self._max_tokens(first)
+        later = tuple(map(self._follow_up, range(first + 1, end)))
+        if not later:
+            return Sample(index, text, prefix, max_tokens=max_tokens)
+        return ConversationSample(index, text, prefix, max_tokens=max_tokens, follow_ups=later)
 
     def examples(self) -> tuple[Sample, ...]:
         """One question, and one with the most turns: other questions differ only in texts."""

@@ -1,6 +1,6 @@
 """A session of planned turns: a conversation.
 
-A sample with follow-ups is a conversation of several turns. Each is asked after the answer to the one before
+A `ConversationSample` has the follow-ups. Each is asked after the answer to the one before
 and a pause, with everything in its context that was said so far. One that fails ends its conversation, and so
 does the end of the phase.
 """
@@ -11,12 +11,14 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from loadgen.driver.requests.turn_outcome import AnswerUse
+from workloads.conversation_sample import conversation_of
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Mapping
 
     from loadgen.driver.requests.session_turns import SessionTurns
     from loadgen.driver.requests.turn_outcome import TurnOutcome
+    from workloads.conversation_sample import ConversationSample
     from workloads.sample import Message, Sample
 
 
@@ -43,9 +45,9 @@ class ConversationSession:
         recorded: bool,
     ) -> None:
         self.number = number
-        self.last_turn = len(sample.follow_ups)
         self._sample = sample
-        self._sent = sent
+        self._sent = conversation_of(sent)
+        self.last_turn = len(self._sent.follow_ups)
         self._body = body
         self._more = more
         self._recorded = recorded
@@ -85,13 +87,13 @@ class ConversationSession:
             await turns.until(due_ns)
         return outcome
 
-    def _answer_to(self, sent: Sample, outcome: TurnOutcome) -> Message:
+    def _answer_to(self, sent: ConversationSample, outcome: TurnOutcome) -> Message:
         """The answer to a turn, as a message for the next turn."""
         answer = (self._recorded and sent.follow_ups[0].recorded) or outcome.answer
         assert answer is not None  # noqa: S101 (who asks a turn that others follow brings its answer)
         return answer
 
 
-def _use_of(sent: Sample) -> AnswerUse:
+def _use_of(sent: ConversationSample) -> AnswerUse:
     """The use of the answer to a turn."""
     return AnswerUse.FOLLOWED if sent.follow_ups else AnswerUse.MEASURED

@@ -17,7 +17,7 @@ from loadgen.driver.client.memory_bounds import MAX_TOGETHER_BYTES
 from loadgen.driver.phase import Shard
 from loadgen.driver.plan import Plan  # noqa: TC001 (likewise)
 from loadgen.driver.requests.request_source import RequestSource
-from workloads.sample import FollowUp, Sample
+from workloads.sample import Sample
 from workloads.synthetic.word_prompts import TextSamples
 
 if TYPE_CHECKING:
@@ -258,21 +258,26 @@ def _needed(source: RequestSource, plan: Plan) -> Sequence[Sample]:
 
 
 def _packed_sample(sample: Sample, *, recorded: bool) -> Packed:
-    if type(sample) is not Sample:
-        return (sample,)
-    rare = _RARE(sample)
-    if not sample.follow_ups:
+    if type(sample) is Sample:
+        rare = _RARE(sample)
         return _USUAL(sample) if rare == _NOTHING_RARE else (*_USUAL(sample), *rare)
+    from workloads.conversation_sample import ConversationSample
+
+    if type(sample) is not ConversationSample:
+        return (sample,)
     follow_ups = [_FOLLOW_UP(follow_up) for follow_up in sample.follow_ups]
     if not recorded:
         follow_ups = [(messages, None, max_tokens) for messages, _, max_tokens in follow_ups]
-    return (*_USUAL(sample), *rare, follow_ups)
+    return (*_USUAL(sample), *_RARE(sample), follow_ups)
 
 
 def _unpacked_sample(pack: Packed) -> Sample:
     if len(pack) == 1:
         return pack[0]  # type: ignore[no-any-return]  # a sample of another class travels as it is
     fields, follow_ups = pack[:_FEW], pack[_FEW:]
-    if follow_ups:
-        fields = (*fields, tuple(FollowUp(*follow_up) for follow_up in follow_ups[0]))
-    return Sample(*fields)
+    if not follow_ups:
+        return Sample(*fields)
+    from workloads.conversation_sample import ConversationSample, FollowUp
+
+    later = tuple(FollowUp(*follow_up) for follow_up in follow_ups[0])
+    return ConversationSample(*fields, follow_ups=later)

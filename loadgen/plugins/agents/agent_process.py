@@ -60,9 +60,10 @@ _NOTHING: Final[Mapping[str, Any]] = {}
 class EpisodeSession:
     """An episode; see `loadgen.driver.session_kind.UserSession`."""
 
+    last_turn: Final = 0
+
     def __init__(self, player: AgentProcess, number: int, sample: EpisodeSample) -> None:
         self.number = number
-        self.last_turn = len(sample.follow_ups)
         self._player = player
         self._sample = sample
 

@@ -116,8 +116,10 @@ def _mean_turns(dataset: Dataset) -> float:
     of_all: float | None = getattr(samples, "mean_turns", None)
     if of_all is not None:
         return of_all
+    from workloads.conversation_sample import conversation_of
+
     some = range(0, len(samples), -(-len(samples) // _LOOKED_AT))
-    return 1 + sum(len(samples[number].follow_ups) for number in some) / len(some)
+    return 1 + sum(len(conversation_of(samples[number]).follow_ups) for number in some) / len(some)
 
 
 def has_conversations(dataset: Dataset) -> bool:

@@ -29,12 +29,11 @@ from loadgen.sessions.run.loads import (
     with_dataset,
 )
 from loadgen.sessions.run.protocol_options import headers_of, options_of, protocol_of
-from loadgen.sessions.run.questions import count_of, dataset_of, require_askable
+from loadgen.sessions.run.questions import count_of, dataset_of
 from loadgen.sessions.settings.concerns import changed
 from loadgen.sessions.settings.definition_options import chosen_in, with_definitions
 from loadgen.sessions.settings.perf import PerfSettings, changed_options, plain, stored_options
 from loadgen.sessions.settings.prompt_options import MOST_TEXT_SEED
-from loadgen.sessions.settings.tokenizer_options import load as load_tokenizer
 from workloads.registry import service
 from workloads.sample import examples
 
@@ -187,9 +186,14 @@ def prepare(settings: PerfSettings) -> Prepared:
     )
     if dataset.session_kind or settings.trees.flags:
         plan = service("tree_plan")(plan, settings, dataset)
-    require_askable(dataset, settings.prompts, codec, generation)
+    if generation.ignore_eos or not dataset.synthetic or has_conversations(dataset):
+        from loadgen.sessions.run.askable_questions import require_askable
+
+        require_askable(dataset, settings.prompts, codec, generation)
     rules = with_definitions(_rules_of(settings.verdict, plan), chosen_in(settings.definitions))
     if settings.prompts.prompts is not None:
+        from loadgen.sessions.settings.tokenizer_options import load as load_tokenizer
+
         load_tokenizer(settings.prompts.tokenizer)
     require_known(rules, settings.verdict.skip)
     workers = workers_of(settings.workers, plan.load, plan.count)

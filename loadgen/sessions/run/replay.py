@@ -14,9 +14,10 @@ from loadgen.sessions.run.synthetic import corpus_of
 from loadgen.sessions.settings.tokenizer_options import counter
 from recorder.store import LOG_NAME
 from reporter.replayed_requests import MeasuredRequest, asked, texts_asked
+from workloads.conversation_sample import FollowUp, conversation_of
 from workloads.dataset import Dataset
 from workloads.registry import service
-from workloads.sample import FollowUp, Sample, last_text
+from workloads.sample import Sample, last_text
 from workloads.traces.form import TraceForm, read_form
 from workloads.traces.replayed import questions
 from workloads.traces.replayed_part import TracePart, read_trace
@@ -146,12 +147,18 @@ class _PromptTexts:
 
     def sample(self, index: int, first: MeasuredRequest, later: Sequence[MeasuredRequest]) -> Sample:
         """A question, or a conversation that begins with the question."""
+        opening = self._opening(index, first)
+        if not later:
+            return opening
+        follow_ups = tuple(map(self._follow_up, (first, *later), later))
+        return replace(conversation_of(opening), follow_ups=follow_ups)
+
+    def _opening(self, index: int, first: MeasuredRequest) -> Sample:
         text = self._of(first)
         more: dict[str, Any] = {
             "max_tokens": first.output_tokens or None,
             "tools": tuple(text.get("tools") or ()),
             "tags": first.tags,
-            "follow_ups": tuple(map(self._follow_up, (first, *later), later)),
         }
         if "token_ids" in text:
             return Sample(index, token_ids=tuple(text["token_ids"]), **more)

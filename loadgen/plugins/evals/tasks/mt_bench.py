@@ -22,9 +22,9 @@ from loadgen.plugins.evals.grading.pairwise import (
 from loadgen.plugins.evals.judging.judge_prompts import judge_prompts
 from loadgen.plugins.evals.tasks.benchmarks import ScoreRule, benchmark
 from workloads.cells import tag
+from workloads.conversation_sample import ConversationSample, FollowUp
 from workloads.errors import ColumnError, TaskError, did_you_mean
 from workloads.question import Question
-from workloads.sample import FollowUp, Sample
 from workloads.score import Score, Status, failed, graded, pending, unreadable
 from workloads.scorer import Headline, Inquiry, Reference
 
@@ -48,7 +48,8 @@ def questions(inputs: Inputs) -> Iterator[Question]:
     for index, row in enumerate(inputs.rows):
         first, second = _two_texts(row, row["turns"])
         follow_up = FollowUp(({"role": "user", "content": second},))
-        sample = Sample(index, first, tags={"category": tag(row, "category")}, follow_ups=(follow_up,))
+        tags = {"category": tag(row, "category")}
+        sample = ConversationSample(index, first, tags=tags, follow_ups=(follow_up,))
         number = row["question_id"]
         reference: dict[str, Any] = {"turns": [first, second]}
         if row["category"] in _WITH_REFERENCE:

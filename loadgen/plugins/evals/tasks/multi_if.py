@@ -16,10 +16,10 @@ from loadgen.plugins.evals.grading.multilingual import MULTILINGUAL
 from loadgen.plugins.evals.tasks.benchmarks import ScoreRule, benchmark
 from loadgen.plugins.evals.tasks.ifeval import verdicts
 from workloads.cells import tag
+from workloads.conversation_sample import ConversationSample, FollowUp
 from workloads.errors import ColumnError, TaskError
 from workloads.nltk_data import offer
 from workloads.question import Question
-from workloads.sample import FollowUp, Sample
 from workloads.score import Score, failed, graded
 from workloads.scorer import Headline, Reference
 
@@ -49,7 +49,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
             raise ColumnError(f"{row.place}: no turn has a prompt")
         first, *others = (turn["message"] for turn in turns)
         counts = {f"instructions_{turn['turn']}": str(len(turn["names"])) for turn in turns}
-        sample = Sample(
+        sample = ConversationSample(
             index,
             str(first["content"]),
             tags={"language": tag(row, "language"), **counts},
