@@ -32,8 +32,7 @@ from trend import trend
 from loadgen.driver.client.endpoint import resent_id
 from loadgen.mock_endpoint.process import start_mock
 from loadgen.mock_endpoint.scenarios.chaos import AFTER_UNASKED
-from recorder.event import EventType
-from recorder.lifecycle import TERMINAL
+from recorder.event import TERMINAL, EventType
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

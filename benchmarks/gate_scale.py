@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 from report_scale import write
 from scorecard import Row, table
 
-from reporter.reporter import measured
+from reporter.measured_run import measured
 from rulesets.definitions import Definitions
 from rulesets.evaluation import evaluate
 from rulesets.ruleset import of_expressions

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Final
 import orjson
 
 from recorder import schema
-from recorder.event import Event, EventType
+from recorder.event import TERMINAL, Event, EventType
 from recorder.file_checks import require_own_files
 from recorder.journal import roll_back
-from recorder.lifecycle import TERMINAL
 from recorder.lock import Hold
 from recorder.store import require_current
 

@@ -84,6 +84,10 @@ class SampleEvent(IntEnum):
     SCORED = EventType.SCORED
 
 
+TERMINAL: Final = frozenset({EventType.COMPLETE, EventType.ERROR, EventType.CANCELLED})
+"""Events that end a request; each request has exactly one."""
+
+
 class Event(NamedTuple):
     """One thing that happened.
 

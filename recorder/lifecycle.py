@@ -78,9 +78,6 @@ ANYWHERE = frozenset(
 )
 """Session events that have no place in the order."""
 
-TERMINAL = frozenset({EventType.COMPLETE, EventType.ERROR, EventType.CANCELLED})
-"""Events that end a request; each request has exactly one."""
-
 
 def is_request_event(kind: EventType) -> bool:
     """Tell whether an event concerns one request rather than the session."""

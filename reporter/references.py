@@ -59,8 +59,8 @@ def evidence(
         NotARunError: It is not a report.
         LogError: It is not a log that can be read.
     """
+    from reporter.measured_run import measured
     from reporter.report_options import ReportOptions
-    from reporter.reporter import measured
     from rulesets.definitions import Definitions
     from rulesets.report_evidence import ReportEvidence
 

@@ -1,10 +1,10 @@
 """The four metrics of the MLPerf endpoints metrics specification, with targets and checks.
 
-A verdict evaluates each target that is one of them by it (`meets`), and `rulesets.ruleset_of_metrics` makes
-a ruleset of them. Every target is one-sided: a server that is faster than its target is valid. The
-specification's own code (mlcommons/endpoints, `src/inference_endpoint/metrics/metric.py`) holds throughput
-and query latency to their targets from both sides, within 10 % of the greater of the two, and so calls a
-server invalid whose throughput is 11.2 % above its target: `is_close` is that check. See docs/rulesets.md.
+`rulesets.ruleset_of_metrics` makes a ruleset of them. Every target is one-sided: a server that is faster than
+its target is valid. The specification's own code (mlcommons/endpoints,
+`src/inference_endpoint/metrics/metric.py`) holds throughput and query latency to their targets from both
+sides, within 10 % of the greater of the two, and so calls a server invalid whose throughput is 11.2 % above
+its target: `is_close` is that check. See docs/rulesets.md.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from rulesets.errors import TargetError
-from rulesets.quantity import COMPARE
 from rulesets.target import Target
 
 if TYPE_CHECKING:
@@ -209,17 +208,6 @@ def metric_of(target: Target) -> Metric | None:
     if kind is None or not 0 < target.bound < math.inf:
         return None
     return kind(target.bound, strict=target.op in {"<", ">"})
-
-
-def meets(target: Target, figure: float) -> bool:
-    """Whether a figure meets a target of a ruleset, by the specification's rule for the four metrics.
-
-    Args:
-        target: The target.
-        figure: In ms, requests/s, tokens/s, or as a share.
-    """
-    metric = metric_of(target)
-    return COMPARE[target.op](figure, target.bound) if metric is None else metric.is_valid(figure)
 
 
 def _check(target: object, label: str, unit: str) -> None:

@@ -287,3 +287,14 @@ def _check_bound(target: Target) -> None:
 
 def _bad(message: str) -> TargetError:
     return TargetError("value", message)
+
+
+def meets(target: Target, figure: float) -> bool:
+    """Whether a figure meets a target; NaN, infinity and negative figures never do.
+
+    Args:
+        target: The target.
+        figure: In ms, requests/s, tokens/s, or as a share.
+    """
+    is_possible = math.isfinite(figure) and (figure >= 0 or target.delta)
+    return is_possible and COMPARE[target.op](figure, target.bound)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from reporter.costs import PriceTable
     from reporter.report import Report
     from reporter.report_options import ReportOptions
+    from reporter.tokens import Tokenizer
 
 
 def run(
@@ -123,12 +124,11 @@ def reported(
     try:
         from loadgen.sessions.run.report_of_log import write_report
         from loadgen.sessions.settings.definition_options import percentiles_of
-        from loadgen.sessions.settings.tokenizer_options import load
         from reporter.report_options import ReportOptions
 
         options = ReportOptions(
             prices=prices,
-            tokenizer=load(settings.prompts.tokenizer),
+            tokenizer=_tokenizer(settings.prompts.tokenizer),
             percentiles=percentiles_of(settings.definitions.percentiles),
         )
         report = write_report(folder, None, options=options, observer=observer, as_started=True)
@@ -153,6 +153,15 @@ def reported(
     if broken is not None:
         observer.note(f"error: {broken}")
     return report
+
+
+def _tokenizer(name: str | None) -> Tokenizer | None:
+    if name is None:
+        return None
+    from loadgen.sessions.settings.tokenizer_options import load
+
+    tokenizer: Tokenizer = load(name)
+    return tokenizer
 
 
 def _write_results(

@@ -10,10 +10,10 @@ from rulesets.errors import Unanswerable
 from rulesets.evaluators import client_delay, facts, figure
 from rulesets.evaluators.rule_row import NOT_MEASURED, Rule, RuleOutcome, figure_in_words, is_asked_for
 from rulesets.expression import described
-from rulesets.metric import meets
 from rulesets.metric_table import BY_NAME
 from rulesets.quantity import SCORES
 from rulesets.request_metrics import TOKEN_COUNTS
+from rulesets.target import meets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 from rulesets.errors import listing, suggestion
 from rulesets.evaluators import facts, figure
 from rulesets.evaluators.rule_row import RuleOutcome, figure_in_words
-from rulesets.metric import meets
 from rulesets.quantity import COMPARE, SCORES
+from rulesets.target import meets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

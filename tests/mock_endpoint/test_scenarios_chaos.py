@@ -15,8 +15,8 @@ from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.requests.turn import RequestRunner
 from loadgen.mock_endpoint import start_mock
 from loadgen.mock_endpoint.scenarios.chaos import AFTER_UNASKED
-from recorder.event import EventType
-from recorder.lifecycle import TERMINAL, violations
+from recorder.event import TERMINAL, EventType
+from recorder.lifecycle import violations
 from workloads.sample import Sample
 
 if TYPE_CHECKING:

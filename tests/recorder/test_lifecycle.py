@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from recorder.event import Event, EventType
-from recorder.lifecycle import ANYWHERE, REQUEST, SEGMENTS, SESSION, TERMINAL, violations
+from recorder.event import TERMINAL, Event, EventType
+from recorder.lifecycle import ANYWHERE, REQUEST, SEGMENTS, SESSION, violations
 from tests import golden
 
 

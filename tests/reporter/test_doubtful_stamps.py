@@ -13,8 +13,8 @@ from reporter.compare.comparison import Rules
 from reporter.compare.side import Side, look
 from reporter.log.database import open_log
 from reporter.log.settings import LogHead
+from reporter.measured_run import measured
 from reporter.render.comparison_tables import render
-from reporter.reporter import measured
 from rulesets.definitions import Definitions
 from rulesets.evaluation import evaluate
 from rulesets.report_evidence import ReportEvidence

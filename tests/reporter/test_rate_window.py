@@ -9,8 +9,8 @@ import pytest
 
 from recorder import EventType
 from reporter import MetricsReporter
+from reporter.measured_run import measured
 from reporter.report import ThroughputFigures
-from reporter.reporter import measured
 from rulesets.definitions import Definitions
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from loadgen.driver.workers.framing import (
     command,
     unmarshalled,
 )
-from recorder.event import EventType
-from recorder.lifecycle import TERMINAL
+from recorder.event import TERMINAL, EventType
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -71,7 +71,8 @@ def opened(settings: ExportSettings) -> Iterator[OpenLog]:
     from loadgen.sessions.run.report_of_log import started_with
     from loadgen.sessions.settings.tokenizer_options import load
     from reporter.errors import blaming
-    from reporter.reporter import DEFAULT, MetricsReporter
+    from reporter.measured_run import DEFAULT
+    from reporter.reporter import MetricsReporter
     from reporter.tokens import with_counted_tokens
 
     rules, _ = started_with(settings.run)

@@ -87,7 +87,8 @@ def write_run_samples(
 
 def _written(run: Path, file: Path, options: ResultOptions, tokenizer: Tokenizer | None) -> int:
     from loadgen.sessions.run.report_of_log import started_with
-    from reporter.reporter import DEFAULT, MetricsReporter
+    from reporter.measured_run import DEFAULT
+    from reporter.reporter import MetricsReporter
 
     rules, _ = started_with(run)
     definitions = rules.definitions if rules else DEFAULT

@@ -32,7 +32,7 @@ from loadgen.sessions.run.endpoint_probe import default_url_named, require_descr
 from loadgen.sessions.run.gate_watch import require_watchable, watch_gate
 from loadgen.sessions.run.measurement import hooks_of, put_first_facts
 from loadgen.sessions.run.resumption import announce_rest, end_log, prepare_resumption, resumed_settings
-from loadgen.sessions.run.sensors import declared_power, found_sensors, sensors_of, with_found_metrics
+from loadgen.sessions.run.sensors import found_sensors, sensors_of, with_found_metrics
 from recorder.errors import WriterError, WriterStalledError
 from recorder.shards import coordinator_environment
 from recorder.store import LOG_NAME
@@ -156,8 +156,6 @@ async def measure_on_nodes(
                 await put_first_facts(prepared, recorder, clock, stop)
                 logs = await group.ask_all("open_log")
                 await sensors.ready()
-                for declared in declared_power(prepared, clock.now_ns()):
-                    recorder.put(declared)
                 await group.begin()
                 background = [asyncio.create_task(announce_stop(stop, group, observer))]
                 if prepared.perf.verdict.abort_on_fail and prepared.left is None:

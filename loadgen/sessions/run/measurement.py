@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, asynccontextmanager, closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from loadgen.driver import own_health
 from loadgen.driver.client.dialing import ignored_proxy
 from loadgen.driver.load_session import LoadSession, PhaseHook
-from loadgen.driver.sensing.sensor_process import SensorProcess
 from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import Clock, system_clock
 from loadgen.driver.system.memory import allow_many_files, calm, return_free_memory
@@ -20,7 +19,6 @@ from loadgen.sessions.interrupt import note_stop
 from loadgen.sessions.loop_recorder import announce_stop, put_all, recording
 from loadgen.sessions.observer import SILENT, Observer
 from loadgen.sessions.run.endpoint_probe import default_url_named, require_descriptors, require_ready
-from loadgen.sessions.run.sensors import declared_power, found_sensors, sensors_of, with_found_metrics
 from loadgen.sessions.stored_calibration import warn_beyond
 from recorder.event import Event, EventType
 from recorder.store import LOG_NAME
@@ -28,11 +26,12 @@ from recorder.writer import EventRecorder
 from workloads.registry import service
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from loadgen.driver.client.endpoint import Endpoint
     from loadgen.driver.requests.turn import Emit
+    from loadgen.driver.sensing.sensor_process import SensorProcess
     from loadgen.driver.workers.launcher import WorkerLauncher
     from loadgen.sessions.run.preparation import Prepared
     from workloads.dataset import Dataset
@@ -49,7 +48,10 @@ async def measure(
         StoppedEarlyError: A stop was requested before the session; there is no log then.
         WriterError: The log could not be written to its end.
     """
-    prepared = await with_found_metrics(prepared)
+    if not prepared.perf.telemetry.server_metrics:
+        from loadgen.sessions.run.sensors import with_found_metrics
+
+        prepared = await with_found_metrics(prepared)
     plan, perf, stop, clock = prepared.plan, prepared.perf, Stop(), system_clock()
     if plan.session_kind is not None:
         plan = replace(plan, session_kind=plan.session_kind.in_folder(folder))
@@ -76,14 +78,13 @@ async def measure(
             targets = providers.enter_context(reached(targets))
         pool.begin(targets, prepared.request_source(), perf.client.connect_ahead)
         calm()
-        async with SensorProcess(sensors_of(prepared), recorder, found_sensors(prepared)) as sensors:
+        async with _sensors(prepared, recorder) as sensors:
             await stop.unless_asked(_require_all_ready(prepared, targets, pool))
             return_free_memory()  # the questions have been sent
             async with recording(recorder, stop, observer):
                 await put_first_facts(prepared, recorder, clock, stop)
-                await sensors.ready()
-                for declared in declared_power(prepared, clock.now_ns()):
-                    recorder.put(declared)
+                if sensors is not None:
+                    await sensors.ready()
                 warn_beyond(plan, recorder.put, clock.now_ns(), observer)
                 background = [
                     asyncio.create_task(own_health.watch_parent(recorder.put)),
@@ -98,12 +99,26 @@ async def measure(
                     hooks = hooks_of(prepared, recorder.put, clock)
                     await LoadSession(plan, pool, recorder.put, clock, stop, hooks).run()
                 await pool.end()
-                await sensors.finish()
+                if sensors is not None:
+                    await sensors.finish()
                 for task in background:
                     task.cancel()
                 await asyncio.gather(*background, return_exceptions=True)
         if stop.asked.is_set():
             note_stop()
+
+
+@asynccontextmanager
+async def _sensors(prepared: Prepared, recorder: EventRecorder) -> AsyncIterator[SensorProcess | None]:
+    """The sensors of a run; None where no option asks for sensors and no metrics page was found."""
+    if not (prepared.metrics_pages or prepared.perf.telemetry.has_sensors):
+        yield None
+        return
+    from loadgen.driver.sensing.sensor_process import SensorProcess
+    from loadgen.sessions.run.sensors import found_sensors, sensors_of
+
+    async with SensorProcess(sensors_of(prepared), recorder, found_sensors(prepared)) as sensors:
+        yield sensors
 
 
 def hooks_of(prepared: Prepared, emit: Emit, clock: Clock) -> list[PhaseHook]:
@@ -143,6 +158,10 @@ async def put_first_facts(prepared: Prepared, recorder: EventRecorder, clock: Cl
                 f"Put {prepared.targets[0].host} into no_proxy, or give --transport aiohttp.",
             )
         )
+    if prepared.perf.telemetry.declared_power is not None:
+        from loadgen.sessions.run.sensors import declared_power
+
+        recorder.put(declared_power(prepared.perf.telemetry.declared_power, clock.now_ns()))
     if prepared.left is None:  # a resumed log has them
         for finding in dataset_findings(prepared.dataset, clock.now_ns()):
             recorder.put(finding)

@@ -65,8 +65,8 @@ def opened_report(
     from loadgen.sessions.settings.definition_options import chosen, definitions_of, with_definitions
     from reporter.json_values import members
     from reporter.log.settings import settings
+    from reporter.measured_run import measured
     from reporter.report_options import ReportOptions
-    from reporter.reporter import measured
 
     skip = inputs.skip
     if rules is None:

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from loadgen.driver.sensing.config import SensorConfig
 from loadgen.sessions.settings.telemetry_options import AMD_PAGE, AUTO, NONE
 from recorder.event import Event, EventType
+from recorder.payloads import SensorStarted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -36,14 +37,10 @@ def found_sensors(prepared: Prepared) -> tuple[SensorConfig, ...]:
     return tuple(_of_pages(prepared, prepared.metrics_pages))
 
 
-def declared_power(prepared: Prepared, at_ns: int) -> Iterator[Event]:
-    """The logged events of a declared power: a sensor without readings."""
-    watts = prepared.perf.telemetry.declared_power
-    if watts is not None:
-        from recorder.payloads import SensorStarted
-
-        started = SensorStarted(source="declared", about={"power_w": watts})
-        yield Event(EventType.SENSOR_STARTED, at_ns, data=started)
+def declared_power(watts: float, at_ns: int) -> Event:
+    """The logged event of a declared power: a sensor without readings."""
+    started = SensorStarted(source="declared", about={"power_w": watts})
+    return Event(EventType.SENSOR_STARTED, at_ns, data=started)
 
 
 def _sensors(prepared: Prepared) -> Iterator[SensorConfig]:

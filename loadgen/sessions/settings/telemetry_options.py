@@ -107,6 +107,11 @@ class TelemetrySettings:
         "Peak memory bandwidth of a GPU, in GB/s.", metavar="N"
     )
 
+    @property
+    def has_sensors(self) -> bool:
+        """Whether sensors are asked for: of servers, of this machine or of GPUs."""
+        return self.host_metrics or bool(self.gpu_metrics) or not {NONE}.issuperset(self.server_metrics)
+
     def __post_init__(self) -> None:
         intervals = {
             "--server-metrics-interval": self.server_metrics_interval,

@@ -16,7 +16,7 @@ from reporter.compare.comparable import facts, unlike
 from reporter.compare.compared_figure import ComparedFigure
 from reporter.compare.compared_figure import figure as figure_of
 from reporter.compare.compared_metric import metric
-from reporter.reporter import measured
+from reporter.measured_run import measured
 from rulesets.definitions import Definitions
 from rulesets.statistics import paired
 

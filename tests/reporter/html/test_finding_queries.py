@@ -12,9 +12,9 @@ from reporter import MetricsReporter, statements
 from reporter.contents import finding_statements
 from reporter.contents.run_contents import run_contents, stage_statement
 from reporter.log.query import queries, query
+from reporter.measured_run import measured
 from reporter.render.html.run_page import page_of
 from reporter.report import Finding
-from reporter.reporter import measured
 from rulesets.definitions import Definitions
 
 if TYPE_CHECKING:

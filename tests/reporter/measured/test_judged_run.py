@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from reporter.measured_run import measured
 from reporter.report_options import ReportOptions
-from reporter.reporter import measured
 from rulesets.definitions import Definitions
 from rulesets.demands import (
     AuditDemand,

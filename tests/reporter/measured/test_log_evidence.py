@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reporter.measured.timeline import SegmentLine
+from reporter.measured_run import measured
 from reporter.report_options import ReportOptions
-from reporter.reporter import measured
 from rulesets.condition import Condition
 from rulesets.definitions import Definitions
 from rulesets.evidence import Accuracy, Good, Rate
