@@ -12,7 +12,7 @@ from rich.text import Text
 
 from reporter.findings.acceptance import IN_WORDS
 from reporter.number_text import whole
-from reporter.render import health_lines, latency, totals, verdict_table
+from reporter.render import health_lines, latency, totals, verdict_section
 from reporter.render.console_page import block, draw, sentence, styled, tables, text
 from reporter.render.heading import heading
 
@@ -74,7 +74,7 @@ def _whole(report: Report, width: int, *, verbose: bool) -> Iterator[Sequence[Re
     yield list(health_lines.in_full(report) if in_full else health_lines.in_short(report))
     yield [_finding(finding) for finding in report.findings if finding.severity != "error"]
     if report.verdict:
-        yield from verdict_table.sections(report.verdict, width=width)
+        yield from verdict_section.sections(report.verdict, width=width)
 
 
 def _head(report: Report) -> Iterator[RenderableType]:
@@ -110,7 +110,7 @@ def _result(report: Report) -> Text:
     return sentence(
         _validity(validity) if judged else "",
         text(totals.ended(report), "bold yellow"),
-        verdict_table.headline(report.verdict) if report.verdict else "",
+        verdict_section.headline(report.verdict) if report.verdict else "",
         validity.summary,
         separator="   ",
     )

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from reporter.render import rule_in_words
-from reporter.render.console_page import block, clean, draw, sentence, styled, tables, text
-from reporter.render.named_verdict import in_short, met, ruleset_of, share
+from reporter.render.console_page import block, clean, draw, sentence, tables, text
+from reporter.render.named_verdict import in_short, ruleset_of, share
 from reporter.render.table import Column, Mark, Table, tone
+from reporter.render.verdict_section import REMARKS, headline, sections
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rich.console import RenderableType
-    from rich.text import Text
 
     from reporter.render.named_verdict import NamedVerdict
-    from rulesets.verdict import Verdict, VerdictRow
 
 _RUNS: Final = (
     Column("verdict", justify="left"),
@@ -27,8 +24,6 @@ _RUNS: Final = (
 )
 _MOST_ROWS: Final = 40
 """The most runs that did not pass whose rules are shown; with more, look at one run after the other."""
-_REMARKS: Final = {"Changed": "overrides", "Note": "notes", "Source": "source"}
-_MOST_NOTES: Final = 5
 
 
 def render(
@@ -49,27 +44,6 @@ def render(
         *_pages(shown, width, remarks_shown),
     ]
     return draw(pages, width=width, color=color)
-
-
-def sections(verdict: Verdict, *, width: int, remarks: bool = True) -> Iterator[Sequence[RenderableType]]:
-    """Every rule with the observed figure; reasons for misses; changes and notes."""
-    if verdict.rows:
-        yield tables(rule_in_words.table(verdict.rows), width=width)
-    if reasons := [_why(row, why) for row, why in rule_in_words.whys(verdict.rows)]:
-        yield reasons
-    if remarks and (remark_blocks := list(_remarks(verdict))):
-        yield remark_blocks
-
-
-def headline(verdict: Verdict, label: str = "") -> Text:
-    """The status, the number of rules met, and the name of the rules."""
-    ruleset = ruleset_of(verdict)
-    entry = "/".join(clean(name) for name in (verdict.model, verdict.scenario) if name and name != "*")
-    return sentence(
-        styled(verdict.status, label),
-        sentence(met(verdict.rows), f"ruleset {ruleset}" if ruleset else "", entry),
-        separator="   ",
-    )
 
 
 def overview(runs: Sequence[NamedVerdict]) -> Table:
@@ -111,28 +85,10 @@ def _pages(
 ) -> Iterator[Sequence[RenderableType]]:
     """All rules of each run, with each set of remarks once: `remarks_shown` has the earlier ones."""
     for part in parts:
-        own = [getattr(part.verdict, key, ()) for key in _REMARKS.values()]
+        own = [getattr(part.verdict, key, ()) for key in REMARKS.values()]
         yield [text(part.name, "bold")] if part.name else []
         if part.verdict is not None:
             why = (*part.reasons, *part.accepted)
             yield [block("Result", headline(part.verdict, part.label), *map(text, why))]
             yield from sections(part.verdict, width=width, remarks=own not in remarks_shown)
         remarks_shown.append(own)
-
-
-def _why(row: VerdictRow, why: Sequence[str]) -> RenderableType:
-    """A rule that did not pass: reason and remedy."""
-    status = clean(rule_in_words.status(row))
-    label = styled(status)
-    if status == "SKIP":
-        return block(label, text(f"{row.id}: {'; '.join(why)}"))
-    return block(label, text(row.id, "bold"), *map(text, why))
-
-
-def _remarks(verdict: Verdict) -> Iterator[RenderableType]:
-    sources = (*verdict.source, *(row.source for row in verdict.rows))
-    verdict = replace(verdict, source=tuple(dict.fromkeys(filter(None, sources))))
-    for label, key in _REMARKS.items():
-        if lines := getattr(verdict, key):
-            more = [text(f"and {len(lines) - _MOST_NOTES} more, in report.json")]
-            yield block(label, *map(text, lines[:_MOST_NOTES]), *more[: len(lines) > _MOST_NOTES])

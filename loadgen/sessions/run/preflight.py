@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver.load import Offline, expected_arrivals
 from reporter.render.rule_in_words import whys
-from workloads.errors import did_you_mean
 from workloads.units import duration_text
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from loadgen.driver.plan import Plan
     from loadgen.sessions.observer import Observer
@@ -62,7 +61,11 @@ def warn_of(prepared: Prepared, observer: Observer, name: str = "") -> None:
     lines = [f"the run cannot be valid: {row.id}: {'; '.join(why)}" for row, why in whys(rows)]
     # Scores of a run that asks benchmarks are in its log.
     settled_by_run = skip if prepared.accuracy is None else skip | {"accuracy"}
-    nameless = () if prepared.accuracy is None else without_score(rules, prepared.accuracy, skip)
+    nameless: Iterable[str] = ()
+    if prepared.accuracy is not None:
+        from loadgen.sessions.run.scoring_at_end import without_score
+
+        nameless = without_score(rules, prepared.accuracy, skip)
     for line in (*lines, *nameless, *missing_inputs(rules, settled_by_run)):
         observer.note(f"{before}{line}")
 
@@ -169,47 +172,3 @@ def cut_backlog(plan: Plan, rules: Ruleset | None) -> str | None:
         f"{duration_text(lasts_s)} or longer. Requests that the limit ends make the run invalid; give "
         f"a longer one: {longer}"
     )
-
-
-def without_score(rules: Ruleset, accuracy: Mapping[str, Any], skip: Collection[str]) -> Iterator[str]:
-    """The rules that need a score that no task of the run has, a sentence each."""
-    from rulesets.quantity import SCORES
-    from rulesets.scores import named
-
-    there, tasks = named(list(_expected(accuracy))), [str(task["name"]) for task in accuracy["tasks"]]
-    for target in rules.targets:
-        name = target.metric.removeprefix(SCORES)
-        fails = target.severity == "fail" and target.on_missing != "skip"
-        if name == target.metric or not fails or {target.id, "accuracy"} & set(skip) or name in there:
-            continue
-        instead = did_you_mean(name, there) or f"; it scores {', '.join(tasks)}"
-        yield f"the run will have no score {name!r}, which {target.id} needs{instead}"
-
-
-def _expected(accuracy: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """`accuracy` of the future report, with the names alone."""
-    from reporter.accuracy.repeated import pass_figures
-    from reporter.values.scorer_definitions import defined
-    from reporter.values.task_score import TaskScore, unknown_headlines
-
-    pass_at, hat, _ = pass_figures([(accuracy["repeats"], 0, 1)])
-    for task_facts in accuracy["tasks"]:
-        task, name = str(task_facts["task"]), str(task_facts["name"])
-        own = accuracy["scorers"].get(task)
-        for scorer in (*([] if own is None else [own]), *accuracy["evals"]):
-            definition = defined(name, scorer)
-            yield TaskScore(
-                task=task,
-                name=name,
-                scorer=scorer,
-                version=None,
-                definition="",
-                judge="",
-                judge_model=None,
-                official=definition.official,
-                pass_=None,
-                issued=0,
-                headlines=unknown_headlines(definition),
-                pass_at=pass_at,
-                pass_hat=hat,
-            ).to_dict()

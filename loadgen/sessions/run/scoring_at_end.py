@@ -11,13 +11,15 @@ from loadgen.sessions.scoring.judge import judge_endpoint
 from loadgen.sessions.scoring.scorer_requirements import require_all
 from loadgen.sessions.scoring.scoring_pass import score_run
 from loadgen.sessions.settings.scoring_choices import JudgeEndpoint, ScoringChoices, judge_of
+from workloads.errors import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from loadgen.sessions.settings.benchmark_options import TaskSettings
     from loadgen.sessions.settings.cluster import ClusterSettings
+    from rulesets.ruleset import Ruleset
     from workloads.dataset import Dataset
     from workloads.scorer import Scorer
 
@@ -100,3 +102,47 @@ def _judge_facts(judge: JudgeEndpoint | None) -> Mapping[str, Any] | None:
     if judge is None:
         return None
     return {"url": judge_endpoint(judge).url, **judge.facts()}
+
+
+def without_score(rules: Ruleset, accuracy: Mapping[str, Any], skip: Collection[str]) -> Iterator[str]:
+    """The rules that need a score that no task of the run has, a sentence each."""
+    from rulesets.quantity import SCORES
+    from rulesets.scores import named
+
+    there, tasks = named(list(_expected(accuracy))), [str(task["name"]) for task in accuracy["tasks"]]
+    for target in rules.targets:
+        name = target.metric.removeprefix(SCORES)
+        fails = target.severity == "fail" and target.on_missing != "skip"
+        if name == target.metric or not fails or {target.id, "accuracy"} & set(skip) or name in there:
+            continue
+        instead = did_you_mean(name, there) or f"; it scores {', '.join(tasks)}"
+        yield f"the run will have no score {name!r}, which {target.id} needs{instead}"
+
+
+def _expected(accuracy: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """`accuracy` of the future report, with the names alone."""
+    from reporter.accuracy.repeated import pass_figures
+    from reporter.values.scorer_definitions import defined
+    from reporter.values.task_score import TaskScore, unknown_headlines
+
+    pass_at, hat, _ = pass_figures([(accuracy["repeats"], 0, 1)])
+    for task_facts in accuracy["tasks"]:
+        task, name = str(task_facts["task"]), str(task_facts["name"])
+        own = accuracy["scorers"].get(task)
+        for scorer in (*([] if own is None else [own]), *accuracy["evals"]):
+            definition = defined(name, scorer)
+            yield TaskScore(
+                task=task,
+                name=name,
+                scorer=scorer,
+                version=None,
+                definition="",
+                judge="",
+                judge_model=None,
+                official=definition.official,
+                pass_=None,
+                issued=0,
+                headlines=unknown_headlines(definition),
+                pass_at=pass_at,
+                pass_hat=hat,
+            ).to_dict()
