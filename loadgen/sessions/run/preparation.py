@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
     from loadgen.driver.session_kind import SessionKind
     from loadgen.sessions.settings.endpoint_options import EndpointSettings
+    from loadgen.sessions.settings.prompt_options import PromptSettings
     from loadgen.sessions.settings.verdict_options import VerdictSettings
     from rulesets.ruleset import Ruleset
     from workloads.dataset import Dataset
@@ -186,15 +187,8 @@ def prepare(settings: PerfSettings) -> Prepared:
     )
     if dataset.session_kind or settings.trees.flags:
         plan = service("tree_plan")(plan, settings, dataset)
-    if generation.ignore_eos or not dataset.synthetic or has_conversations(dataset):
-        from loadgen.sessions.run.askable_questions import require_askable
-
-        require_askable(dataset, settings.prompts, codec, generation)
+    _require_questions(settings.prompts, dataset, codec, generation)
     rules = with_definitions(_rules_of(settings.verdict, plan), chosen_in(settings.definitions))
-    if settings.prompts.prompts is not None:
-        from loadgen.sessions.settings.tokenizer_options import load as load_tokenizer
-
-        load_tokenizer(settings.prompts.tokenizer)
     require_known(rules, settings.verdict.skip)
     workers = workers_of(settings.workers, plan.load, plan.count)
     prepared = Prepared(plan, targets, dataset, rules, workers, settings)
@@ -245,6 +239,20 @@ def with_model(settings: PerfSettings, target: Endpoint) -> PerfSettings:
     protocol, options = protocol_of(settings.endpoint), options_of(settings.endpoint)
     model = served_model(target, timeouts_of(settings.endpoint), protocol, options)
     return changed(settings, model=model)
+
+
+def _require_questions(
+    prompts: PromptSettings, dataset: Dataset, codec: Codec, generation: Generation
+) -> None:
+    """Refuse questions that cannot be asked, and a tokenizer that cannot be loaded."""
+    if generation.ignore_eos or not dataset.synthetic or has_conversations(dataset):
+        from loadgen.sessions.run.askable_questions import require_askable
+
+        require_askable(dataset, prompts, codec, generation)
+    if prompts.prompts is not None:
+        from loadgen.sessions.settings.tokenizer_options import load as load_tokenizer
+
+        load_tokenizer(prompts.tokenizer)
 
 
 def _generation(settings: PerfSettings, dataset: Dataset) -> Generation:
