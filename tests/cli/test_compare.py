@@ -12,7 +12,8 @@ from typer.testing import CliRunner
 
 from loadgen.cli.app import application
 from loadgen.cli.compare import compare
-from loadgen.sessions.errors import UsageError, exit_code
+from loadgen.sessions.error_exit_codes import exit_code
+from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.compare import CompareSettings
 from reporter.errors import ReporterError
 from tests.conftest import clean_environment

@@ -16,7 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadgen.cli.gate import gate
-from loadgen.sessions.errors import UsageError, exit_code
+from loadgen.sessions.error_exit_codes import exit_code
+from loadgen.sessions.errors import UsageError
 from loadgen.sessions.files.series_file import Series, SeriesKind, SeriesPoint, write
 from loadgen.sessions.settings.gate import GateSettings
 from loadgen.sessions.settings.verdict_options import exit_code as code_of

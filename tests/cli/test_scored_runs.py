@@ -9,7 +9,8 @@ import pytest
 
 from loadgen.cli.report import report
 from loadgen.plugins.mlperf.scenario_folder import headlines
-from loadgen.sessions.errors import UsageError, exit_code
+from loadgen.sessions.error_exit_codes import exit_code
+from loadgen.sessions.errors import UsageError
 from loadgen.sessions.gating.given_inputs import scores_of
 from reporter.errors import OptionError
 from tests.reporter.accuracy.conftest import Benchmark

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Final
 ROOT: Final = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from loadgen.sessions.errors import exit_code  # noqa: E402 (the path comes first)
+from loadgen.sessions.error_exit_codes import exit_code  # noqa: E402 (the path comes first)
 from tests.fuzz.damage import damage  # noqa: E402
 from tests.fuzz.readers import READERS  # noqa: E402
 

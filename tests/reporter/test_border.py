@@ -10,7 +10,7 @@ import duckdb
 import pytest
 from pyarrow import ArrowInvalid
 
-from loadgen.sessions import errors
+from loadgen.sessions.error_exit_codes import exit_code
 from recorder.errors import LogError
 from reporter import MetricsReporter, metrics
 from reporter.errors import NoDatabaseError, NoRoomError, blaming
@@ -42,14 +42,14 @@ def test_a_bug_is_not_reported_as_a_damaged_log(
     monkeypatch.setattr(metrics, "_throughput", fail)
     with pytest.raises(error), MetricsReporter(run) as reporter:
         reporter.create_report()
-    assert errors.exit_code(error("of ours")) is None
+    assert exit_code(error("of ours")) is None
 
 
 def test_an_error_of_the_system_is_not_reported_as_a_damaged_log() -> None:
     """Errors of the operating system are passed on."""
     with pytest.raises(OSError, match="No space left") as raised, blaming(LOG):
         raise OSError(errno.ENOSPC, "No space left on device")
-    assert errors.exit_code(raised.value) == ExitCode.SETUP
+    assert exit_code(raised.value) == ExitCode.SETUP
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_a_duckdb_that_does_not_start_is_not_a_damaged_log(
     monkeypatch.setattr(duckdb, "connect", refuse)
     with pytest.raises(NoDatabaseError, match="cannot be started: required package is missing") as raised:
         read(run)
-    assert errors.exit_code(raised.value) == ExitCode.SETUP
+    assert exit_code(raised.value) == ExitCode.SETUP
     with pytest.raises(NoDatabaseError), MetricsReporter(run) as reporter:
         reporter.create_report()
 
@@ -97,7 +97,7 @@ def test_no_room_for_tables_that_do_not_fit_into_memory(
         NoRoomError, match=r"too little temporary disk space .* set TMPDIR to another"
     ) as raised:
         open_log(run.write())
-    assert errors.exit_code(raised.value) == ExitCode.SETUP
+    assert exit_code(raised.value) == ExitCode.SETUP
 
 
 @pytest.mark.parametrize(

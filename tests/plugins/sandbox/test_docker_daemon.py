@@ -14,7 +14,7 @@ import pytest
 
 from loadgen.plugins.sandbox.docker_daemon import connect, ensure_image
 from loadgen.plugins.sandbox.opening import open_sandbox
-from loadgen.sessions.errors import exit_code
+from loadgen.sessions.error_exit_codes import exit_code
 from tests.containers.daemon import docker_client
 from workloads.errors import ExtraError, SourceError
 from workloads.sandbox_contract import SandboxError, SandboxSpec

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from loadgen.sessions.errors import exit_code
+from loadgen.sessions.error_exit_codes import exit_code
 from reporter.costs import read_prices
 from reporter.errors import PriceError
 
