@@ -3,7 +3,7 @@
 CREATE VIEW speculation_counters AS
 WITH totals AS (
     SELECT
-        sitting,
+        segment,
         labels ['page'] AS page,
         at_ns,
         sum(readings ['spec_steps_total']) AS steps,
@@ -18,16 +18,16 @@ WITH totals AS (
 
 positions AS (
     SELECT
-        sitting, page, position,
+        segment, page, position,
         grown(sum(value) FILTER (moment = 'last'), sum(value) FILTER (moment = 'first')) AS accepted
     FROM (
         SELECT
-            sitting, page, moment,
+            segment, page, moment,
             regexp_extract(line, 'position="(\d+)"', 1)::INTEGER AS position,
             regexp_extract(line, '[^ ]+$')::DOUBLE AS value
         FROM (
             SELECT
-                sitting, page, moment,
+                segment, page, moment,
                 unnest(regexp_extract_all(text, 'spec_decode_num_accepted_tokens_per_pos(?:_total)?\{[^}\n]*\} [-+0-9.eE]+')) AS line
             FROM server_pages
         )
@@ -37,10 +37,10 @@ positions AS (
 
 SELECT
     *,
-    (SELECT list(accepted ORDER BY position) FROM positions WHERE (sitting, page) = (grown.sitting, grown.page)) AS by_position
+    (SELECT list(accepted ORDER BY position) FROM positions WHERE (segment, page) = (grown.segment, grown.page)) AS by_position
 FROM (
     SELECT
-        sitting,
+        segment,
         page,
         grown(arg_max(steps, at_ns), arg_min(steps, at_ns)) AS steps,
         grown(arg_max(drafted, at_ns), arg_min(drafted, at_ns)) AS drafted,
