@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reporter.log.tables import rows
+from reporter.log.all_events import rows
 
 if TYPE_CHECKING:
     from loadgen.mock_endpoint.process import MockProcess
