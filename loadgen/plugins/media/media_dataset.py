@@ -19,6 +19,7 @@ from loadgen.plugins.media.media_store import MediaStore
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.concerns import set_flags
 from loadgen.sessions.settings.prompt_options import MOST_TEXT_SEED
+from workloads.conversation_sample import conversation_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -117,7 +118,7 @@ def _numbers(pools: list[_Pool], sample: Sample, rng: Random, reuse: float) -> l
             for place, pool in enumerate(pools)
             for _ in range(pool.kind.count(rng))
         ]
-        for _ in range(1 + len(sample.follow_ups))
+        for _ in range(1 + len(conversation_of(sample).follow_ups))
     ]
 
 

@@ -9,7 +9,8 @@ from typing import Any, overload
 import orjson
 
 from loadgen.plugins.media.media_store import MediaStore, StoredMedia
-from workloads.sample import FollowUp, Message, Sample
+from workloads.conversation_sample import ConversationSample, FollowUp, conversation_of
+from workloads.sample import Message, Sample
 
 Media = StoredMedia | str
 """Stored media, or an http(s) URL."""
@@ -38,7 +39,7 @@ def with_parts(message: Message, parts: Sequence[dict[str, Any]]) -> Message:
 
 
 @dataclass(frozen=True, slots=True)
-class MediaSample(Sample):
+class MediaSample(ConversationSample):
     """A question with media.
 
     Attributes:
@@ -60,10 +61,10 @@ class MediaSample(Sample):
         """Everything that is asked, for a checksum."""
         return [self.new_messages(), self.token_ids, self.tools, self.follow_ups]
 
-    def after(self, answer: Message) -> Sample:
+    def after(self, answer: Message) -> ConversationSample:
         """The next turn of the conversation, with the media of all turns."""
         before = Sample.messages(self)
-        later = Sample.after(replace(self, chat=(), logged=0), answer)
+        later = ConversationSample.after(replace(self, chat=(), logged=0), answer)
         return replace(later, chat=(*before, *(later.chat or ())), logged=len(before) + 1)
 
 
@@ -108,11 +109,12 @@ class MediaSamples(Sequence[Sample]):
         first, *later = media or ((),)
         chat = Sample.messages(sample)
         chat[-1] = with_parts(chat[-1], first)
+        turns = conversation_of(sample).follow_ups
         follow_ups = tuple(
             FollowUp(
                 (*turn.messages[:-1], with_parts(turn.messages[-1], parts)), turn.recorded, turn.max_tokens
             )
-            for turn, parts in zip(sample.follow_ups, (*later, *[()] * len(sample.follow_ups)), strict=False)
+            for turn, parts in zip(turns, (*later, *[()] * len(turns)), strict=False)
         )
         return MediaSample(
             index=sample.index,
