@@ -23,7 +23,7 @@ covered AS (
         SELECT started_ns, duration_s * 1e9 AS duration_ns
         FROM phases
         WHERE phase = 'performance'
-        ORDER BY sitting DESC
+        ORDER BY segment DESC
         LIMIT 1
     )
     WHERE measured AND status = 'completed'
