@@ -237,8 +237,8 @@ def _report(run: Path) -> None:
 
 
 def _query(run: Path) -> None:
+    from reporter.log.all_events import rows
     from reporter.log.query import VIEWS, query
-    from reporter.log.tables import rows
     from reporter.reporter import MetricsReporter
 
     query(run, "; ".join(f"FROM {view}" for view in VIEWS))

@@ -21,7 +21,7 @@ from loadgen.agents import (
     RolloutAgentLoop,
 )
 from loadgen.mock_endpoint.process import start_mock
-from reporter.log.tables import rows
+from reporter.log.all_events import rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

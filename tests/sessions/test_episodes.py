@@ -19,8 +19,8 @@ from loadgen.mock_endpoint.process import start_mock
 from loadgen.plugins.exports.command import export
 from loadgen.sessions.settings.export import ExportSettings
 from loadgen.sessions.settings.resume import ResumeSettings
+from reporter.log.all_events import rows
 from reporter.log.so_far import so_far
-from reporter.log.tables import rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

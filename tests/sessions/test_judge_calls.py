@@ -26,7 +26,7 @@ from recorder.event import Event, EventType
 from recorder.lifecycle import violations
 from recorder.writer import EventRecorder
 from reporter import MetricsReporter
-from reporter.log.tables import rows
+from reporter.log.all_events import rows
 from reporter.render import console
 from reporter.render import json as json_report
 from reporter.render.html import run_page as page_of_run

@@ -14,7 +14,7 @@ import orjson
 from loadgen.mock_endpoint.process import start_mock
 from recorder.event import Event, EventType
 from recorder.lifecycle import violations
-from reporter.log.tables import rows
+from reporter.log.all_events import rows
 from tests.admission import Admission
 from tests.system.conftest import WatchedRun
 from tests.truths import truth_of

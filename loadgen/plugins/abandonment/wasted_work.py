@@ -29,7 +29,7 @@ WITH server AS (
         SELECT grown(arg_max(output_tokens_total, at_ns), arg_min(output_tokens_total, at_ns)) AS grown,
             arg_max(running_requests, at_ns) AS running
         FROM server_metrics
-        GROUP BY sitting, page
+        GROUP BY segment, page
     )
 ), client AS (
     SELECT sum(arrived) AS received, bool_and(arrived IS NOT NULL OR status = 'failed') AS is_known
