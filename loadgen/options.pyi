@@ -107,6 +107,8 @@ class SessionOptions(ScoringOptions, total=False):
     """Warm-up before the measurement: 20 requests, or 30s."""
     drain: float | str | None
     """Wait at most this time for the requests in flight at the end."""
+    models: str | None
+    """Several models or LoRA adapters: base=7,lora-a=3, or zipf:1.2:lora-a,lora-b; each prompt asks one."""
     abandon: str | None
     """Leave a share of the requests early, after their first-token, tokens:50, or 2s; their latencies do
     not count.

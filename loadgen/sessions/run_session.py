@@ -53,7 +53,7 @@ def _run_here(settings: PerfSettings, observer: Observer) -> tuple[Prepared, Pat
         from loadgen.sessions.run.preflight import warn_of
 
         prepared = prepare(settings)
-        if not settings.endpoint.model:
+        if not settings.endpoint.model and settings.load.models is None:
             observer.note(f"model: {errors.printable(prepared.perf.endpoint.model)}, the only one listed")
         if settings.verdict.abort_on_fail:
             from loadgen.sessions.run.gate_watch import require_watchable

@@ -234,6 +234,8 @@ def with_model(settings: PerfSettings, target: Endpoint) -> PerfSettings:
     """Name the model: where none is named, the only one that the endpoint lists."""
     if settings.endpoint.model:
         return settings
+    if settings.load.models is not None:
+        return service("with_first_model")(settings)  # type: ignore[no-any-return]
     from loadgen.sessions.run.served_model import served_model
 
     protocol, options = protocol_of(settings.endpoint), options_of(settings.endpoint)
@@ -273,10 +275,11 @@ def _generation(settings: PerfSettings, dataset: Dataset) -> Generation:
 
 
 def _runner_options(settings: PerfSettings) -> Mapping[str, str]:
-    if settings.load.abandon is None:
-        return {}
-    service("check_abandon")(settings.load.abandon)
-    return {"abandon": settings.load.abandon}
+    chosen = {"models": settings.load.models, "abandon": settings.load.abandon}
+    options = {name: text for name, text in chosen.items() if text is not None}
+    for name, text in options.items():
+        service(f"check_{name}")(text)
+    return options
 
 
 def _rules_of(verdict: VerdictSettings, plan: Plan) -> Ruleset | None:

@@ -80,6 +80,10 @@ class LoadSettings:
     )
     warmup: str = LOAD.option("Warm-up before the measurement: 20 requests, or 30s.", "0", metavar="N|TIME")
     drain: Seconds | None = LOAD.option("Wait at most this time for the requests in flight at the end.")
+    models: str | None = LOAD.option(
+        "Several models or LoRA adapters: base=7,lora-a=3, or zipf:1.2:lora-a,lora-b; each prompt asks one.",
+        metavar="NAME=WEIGHT,…",
+    )
     abandon: str | None = LOAD.option(
         "Leave a share of the requests early, after their first-token, tokens:50, or 2s; their latencies do "
         "not count.",

@@ -1,0 +1,1 @@
+"""Requests to several models or LoRA adapters of one server, by weights."""

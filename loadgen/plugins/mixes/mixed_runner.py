@@ -1,0 +1,33 @@
+"""A runner of requests that names a model of the mix in each, and in the tags of the log."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from loadgen.driver.requests.turn import RequestRunner
+from loadgen.plugins.mixes.model_mix import ModelMix
+
+if TYPE_CHECKING:
+    from loadgen.driver.plan import Plan
+    from workloads.sample import Sample
+
+
+class MixedRunner(RequestRunner):
+    """A runner of requests to several models."""
+
+    mix: ClassVar[ModelMix]
+    seed: ClassVar[int]
+
+    def prepare(self, sample: Sample, model: str | None = None) -> bytes:
+        """Encode a request's body ahead of time, for the model of the mix unless one is given."""
+        return super().prepare(sample, model or self.mix.model(self.seed, sample.index))
+
+    def _issue_data(self, sample: Sample, *arguments: Any) -> dict[str, Any]:
+        data = super()._issue_data(sample, *arguments)
+        return {**data, "tags": {**sample.tags, "model": self.mix.model(self.seed, sample.index)}}
+
+
+def models_runner(setting: str, plan: Plan) -> type[MixedRunner]:
+    """The kind of runner that mixes models as `--models` says."""
+    members = {"mix": ModelMix.read(setting), "seed": plan.seed}
+    return type(MixedRunner.__name__, (MixedRunner,), members)
