@@ -46,7 +46,7 @@ def _title(report: Report) -> Text:
 
 
 def _load(report: Report) -> Iterator[str]:
-    yield from load_in_words(report.run.load)
+    yield from load_in_words(report.run.load, "sessions" if _has_trees(report.run.dataset) else "requests")
     if report.window.duration_s is not None:
         kind = _LASTED.get(report.window.kind, "measured for")
         yield f"{kind} {seconds(report.window.duration_s)}"
@@ -64,11 +64,17 @@ def _requests(report: Report) -> Iterator[str]:
         yield f"{'unstreamed' if run.stream is False else 'streamed'} {run.protocol}"
     if dataset := run.dataset:
         kind = "conversation" if dataset.get("conversations") is True else "prompt"
+        kind = "session" if _has_trees(dataset) else kind
         kind = f"synthetic {kind}" if dataset.get("synthetic") else kind
         source = "" if dataset.get("synthetic") else f" of {dataset.get('name')}"
         yield f"{counted(dataset.get('rows'), kind)}{source}{_lengths(report)}"
     if run.max_tokens is not None:
         yield f"at most {whole(run.max_tokens)} output tokens each"
+
+
+def _has_trees(dataset: Mapping[str, Any] | None) -> bool:
+    """Whether the load is of session trees, whose concurrency and rate count sessions."""
+    return "sessions" in ((dataset or {}).get("facts") or {})
 
 
 def _lengths(report: Report) -> str:
@@ -95,18 +101,19 @@ def _measurement(report: Report) -> Iterator[str]:
         yield f"{method} percentiles"
 
 
-def load_in_words(load: Mapping[str, Any]) -> Iterator[str]:
-    """How requests left, one phrase after the other; none where that is not known."""
+def load_in_words(load: Mapping[str, Any], unit: str = "requests") -> Iterator[str]:
+    """How requests, or sessions, left, one phrase after the other; none where that is not known."""
     match load.get("kind"):
         case "closed":
-            yield f"closed loop with {whole(load.get('concurrency'))} in flight"
+            users = "in flight" if unit == "requests" else f"{unit} open"
+            yield f"closed loop with {whole(load.get('concurrency'))} {users}"
         case "constant" if load.get("rate") is not None:
-            yield f"open loop at a constant {as_written(load['rate'])} requests/s"
+            yield f"open loop at a constant {as_written(load['rate'])} {unit}/s"
         case "trace":
             yield f"open loop, a trace replayed{_speed(load)}"
         case str(kind) if is_open_loop(load):
             name = _ARRIVALS.get(kind) or f"{clean(kind)} arrivals"
-            yield f"open loop, {name}{_burstiness(load)} {_rate(load)}"
+            yield f"open loop, {name}{_burstiness(load)} {_rate(load, unit)}"
         case "offline":
             yield "offline, all requests at once"
         case other if other:
@@ -122,12 +129,12 @@ def _burstiness(load: Mapping[str, Any]) -> str:
     return "" if shape is None else f" of burstiness {as_written(shape)}"
 
 
-def _rate(load: Mapping[str, Any]) -> str:
+def _rate(load: Mapping[str, Any], unit: str) -> str:
     """A rate, constant or varying."""
     if stages := load.get("stages"):
         return f"in {whole(len(stages))} stages"
     shown = as_written(load.get("rate")) if load.get("profile") is None else clean(load["profile"])
-    return f"at {shown} requests/s"
+    return f"at {shown} {unit}/s"
 
 
 def _speed(load: Mapping[str, Any]) -> str:

@@ -36,3 +36,12 @@ from reporter.render.heading import load_in_words
 def test_loads_in_words(load: dict[str, Any], words: list[str]) -> None:
     """Each kind of load, also one that this version does not know."""
     assert list(load_in_words(load)) == words
+
+
+def test_the_load_of_sessions() -> None:
+    """Concurrency and rate count sessions."""
+    assert list(load_in_words({"kind": "closed", "concurrency": 8}, "sessions")) == [
+        "closed loop with 8 sessions open"
+    ]
+    (words,) = load_in_words({"kind": "poisson", "rate": 2}, "sessions")
+    assert words == "open loop, Poisson arrivals at 2 sessions/s"
