@@ -73,7 +73,7 @@ class HostingWorker(NamedTuple):
         redact: Removes secrets from a text.
         make_transport: Makes a transport of an endpoint and its timeouts.
         emit: Logs an event.
-        prepare: Encodes the body of a request, for another model than that under test where given.
+        prepare: Encodes the body of a request with further members.
     """
 
     samples: Sequence[Sample]
@@ -81,7 +81,7 @@ class HostingWorker(NamedTuple):
     redact: Callable[[str], str]
     make_transport: Callable[..., Any]
     emit: Emit
-    prepare: Callable[[Sample, str | None], bytes]
+    prepare: Callable[[Sample, Mapping[str, Any]], bytes]
 
 
 class SessionKind(Protocol):

@@ -90,9 +90,11 @@ class RequestRunner:
         self._open: dict[str, int] = {}
         self._decoding: set[Exchange] = set()
 
-    def prepare(self, sample: Sample, model: str | None = None) -> bytes:
-        """Encode a request's body ahead of time; for another model than the session's, where given."""
-        generation = self._generation if model is None else replace(self._generation, model=model)
+    def prepare(self, sample: Sample, members: Mapping[str, Any] = _NOTHING) -> bytes:
+        """Encode a request's body ahead of time, with further members; those of the user win."""
+        generation = self._generation
+        if members:
+            generation = replace(generation, extra_body={**members, **generation.extra_body})
         return orjson.dumps(self._codec.request(sample, generation))
 
     def give_up_for(self, reason: str) -> None:

@@ -55,6 +55,7 @@ class AgentTurn:
             equal `text_id`.
         answer: The recorded answer.
         tools: What the model may call.
+        members: Further members of the request's body, such as a temperature.
         model: The recorded model; empty where the input does not say.
         start_ns: When it began, from the start of the session, as recorded.
         end_ns: When it ended, from the start of the session, as recorded.
@@ -72,6 +73,7 @@ class AgentTurn:
     messages: tuple[Message, ...] = ()
     answer: Message | None = None
     tools: tuple[Mapping[str, Any], ...] = ()
+    members: Mapping[str, Any] = field(default_factory=dict)
     model: str = ""
     start_ns: int | None = None
     end_ns: int | None = None

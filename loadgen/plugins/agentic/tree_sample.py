@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Protocol, overload
+from typing import TYPE_CHECKING, Any, Final, Protocol, overload
 
 from loadgen.plugins.agentic.session_tree import History
 from workloads.sample import Sample, last_text
@@ -136,6 +136,11 @@ class PlayedPrompts:
         """Take turns as past, which are not asked: their prompts and recorded answers are the history."""
         for number in () if self._is_whole else sorted(turns):
             yield from self.making(number)
+
+    def members(self, number: int) -> Mapping[str, Any]:
+        """Further members of the body of a turn's request."""
+        members = self._tree.turns[number].members
+        return {**members, "model": self._models[number]} if number in self._models else members
 
     def making(self, number: int) -> Steps[Sample]:
         """The making of the request of a turn.

@@ -116,8 +116,7 @@ class TreeSession:
         sample = self._sample
         self._tree = tree = yield from sample.corpus.making(sample.number)
         self.last_turn = len(tree.turns) - 1
-        self._models = models_of(tree, self._playing.models)
-        self._prompts = PlayedPrompts(sample, tree, self._models)
+        self._prompts = PlayedPrompts(sample, tree, models_of(tree, self._playing.models))
         self._use = AnswerUse.FOLLOWED if self._prompts.needs_answers else AnswerUse.MEASURED
         position = self._playing.position
         past = frozenset(() if position is None else position.past)
@@ -162,8 +161,8 @@ class TreeSession:
         """Make the request of a turn."""
         sent = yield from self._prompts.making(number)
         yield
-        salting = self._playing.salting
-        return sent, self._prepare(sent if salting is None else salting(sent), self._models.get(number))
+        salting, members = self._playing.salting, self._prompts.members(number)
+        return sent, self._prepare(sent if salting is None else salting(sent), members)
 
     def _begin_request(self, number: int, due_ns: int) -> BenchJob[Request]:
         if number not in self._requests:

@@ -56,8 +56,7 @@ class Priming:
         self._tree = tree
         self._prepare = worker.prepare
         self._primed = self._position.under_way(tree)
-        self._models = models_of(tree, playing.models)
-        self._prompts = PlayedPrompts(sample, tree, self._models)
+        self._prompts = PlayedPrompts(sample, tree, models_of(tree, playing.models))
         finished(self._prompts.skipping(self._position.past.difference(self._primed)))
         self._lead_ns = lead_ns
         self._drain_ns = drain_ns
@@ -88,7 +87,7 @@ class Priming:
         await turns.until(due_ns - AHEAD_NS)
         sent = finished(self._prompts.making(number))
         salted = sent if playing.salting is None else playing.salting(sent)
-        body = self._prepare(salted, self._models.get(number))
+        body = self._prepare(salted, self._prompts.members(number))
         if await turns.until(due_ns) is not None:
             return
         self._last = await turns.take(sent, body, due_ns, playing.facts | {"turn": number})
@@ -143,7 +142,7 @@ class Pressing(TreeSession):
     def _request(self, number: int) -> Steps[Request]:
         sent, _ = yield from super()._request(number)
         sent, salting = replace(sent, max_tokens=PRESSURE_TOKENS), self._playing.salting
-        return sent, self._prepare(sent if salting is None else salting(sent), self._models.get(number))
+        return sent, self._prepare(sent if salting is None else salting(sent), self._prompts.members(number))
 
     def _end(self) -> None:
         self._turns.end()

@@ -215,7 +215,7 @@ def test_dag(tmp_path: Path) -> None:
         {"session_id": "end", "turns": [turn()]},
     )
     corpus = read_sessions(path)
-    assert corpus.facts.left_out.rows == {"extra.seed of a turn is not sent": 1}
+    assert corpus.tree(0).turns[0].members == {"seed": 1}
     tree = corpus.tree(0)
     assert [stream.name for stream in tree.streams] == ["root", "now", "late", "end"]
     assert [stream.is_background for stream in tree.streams] == [False, False, False, True]

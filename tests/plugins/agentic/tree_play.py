@@ -65,9 +65,9 @@ class TreeRunner:
         self.taken: list[PlayedTurn] = []
         self.models: list[tuple[int, int, str | None]] = []
 
-    def prepare(self, sample: Sample, model: str | None = None) -> bytes:
+    def prepare(self, sample: Sample, members: Mapping[str, Any]) -> bytes:
         """The messages."""
-        self.models.append((sample.index, sample.turn, model))
+        self.models.append((sample.index, sample.turn, members.get("model")))
         return orjson.dumps(sample.messages())
 
     async def run(

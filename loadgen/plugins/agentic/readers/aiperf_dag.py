@@ -13,7 +13,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.agentic.readers.documents import documents
-from loadgen.plugins.agentic.readers.members import objects_in, text_in, tokens_in
+from loadgen.plugins.agentic.readers.members import object_in, objects_in, text_in, tokens_in
 from loadgen.plugins.agentic.readers.trace_format import TraceFormat
 from loadgen.plugins.agentic.session_corpus import MakesTrees
 from loadgen.plugins.agentic.session_tree import AgentStream, AgentTurn, History, SessionTree
@@ -55,12 +55,7 @@ def read_dag(path: Path, options: ReadingOptions) -> DagCorpus:
             f"{path}: some conversations have context_mode {_WHOLE} and some have not; split the file"
         )
     own = History.MESSAGES if whole == {True} else History.LIVE
-    facts = options.facts(path, "ms", options.declared(str(path), own))
-    for line in lines.values():
-        for turn in objects_in(line, "turns"):
-            for member in sorted(turn.get("extra") or ()):
-                facts.left_out.add(f"extra.{member} of a turn is not sent", text_in(line, "session_id"))
-    return DagCorpus(facts, lines)
+    return DagCorpus(options.facts(path, "ms", options.declared(str(path), own)), lines)
 
 
 class DagCorpus(MakesTrees):
@@ -202,6 +197,7 @@ class _Making:
                 extends=extends,
                 messages=tuple(objects_in(turn, "messages")),
                 tools=tuple(objects_in(turn, "tools")),
+                members=object_in(turn, "extra"),
                 model=text_in(turn, "model"),
             )
         )

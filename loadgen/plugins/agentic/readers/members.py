@@ -65,6 +65,12 @@ def ids_in(members: Mapping[str, Any], name: str) -> array[int] | None:
         return None
 
 
+def object_in(members: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """An object; empty where it is missing."""
+    value = members.get(name)
+    return value if isinstance(value, dict) else {}
+
+
 def objects_in(members: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
     """The objects of a list; empty where there are none."""
     value = members.get(name)

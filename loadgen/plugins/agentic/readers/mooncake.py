@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.agentic.block_store import common_length
-from loadgen.plugins.agentic.readers.members import ids_in, ns_in, objects_in, text_in, tokens_in
+from loadgen.plugins.agentic.readers.members import ids_in, ns_in, object_in, objects_in, text_in, tokens_in
 from loadgen.plugins.agentic.readers.row_store import RowStore, StoredCorpus
 from loadgen.plugins.agentic.readers.trace_format import TraceFormat
 from loadgen.plugins.agentic.session_tree import AgentStream, AgentTurn, History, SessionTree
@@ -103,6 +103,7 @@ def session_of_rows(
                     output_tokens=tokens_in(row, "output_length") or None,
                     extends=number - 1 if number else None,
                     tools=tuple(objects_in(row, "tools")),
+                    members=object_in(row, "extra"),
                     start_ns=None if at_ns is None or arrival_ns is None else at_ns - arrival_ns,
                 ),
                 row,
