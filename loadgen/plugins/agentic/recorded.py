@@ -6,6 +6,8 @@ from array import array
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
+import orjson
+
 from loadgen.plugins.agentic.block_store import NO_BASE, BlockStore, StoredBlocks, longest_match
 from loadgen.plugins.agentic.session_corpus import MakesTrees
 from loadgen.plugins.agentic.session_tree import AgentStream, AgentTurn, SessionTree
@@ -40,6 +42,7 @@ class RecordedTurn:
         blocks: The ids of the blocks of the prompt.
         model: The model.
         tool_ns: The time of tools before it; None where the input does not say.
+        chat: JSON of an object with the `messages` of the whole prompt and the `tools`; empty without.
     """
 
     start_ns: int
@@ -49,6 +52,7 @@ class RecordedTurn:
     blocks: Sequence[int]
     model: str = ""
     tool_ns: int | None = None
+    chat: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +130,7 @@ class RecordedCorpus(MakesTrees):
     _tools: array[int] = field(default_factory=lambda: array("q"))
     _models: array[int] = field(default_factory=lambda: array("H"))
     _model_numbers: dict[str, int] = field(default_factory=dict)
+    _chats: dict[int, bytes] = field(default_factory=dict)
     _blocks: BlockStore = field(default_factory=BlockStore)
 
     def add(self, session: RecordedSession) -> None:
@@ -152,6 +157,8 @@ class RecordedCorpus(MakesTrees):
             heads.append((number, turn.blocks))
             tail = [(number, turn.blocks)]
             self._blocks.add(turn.blocks, base, shared)
+            if turn.chat:
+                self._chats[number] = turn.chat
             self._starts.append(turn.start_ns)
             self._ends.append(NOT_STATED if turn.end_ns is None else turn.end_ns)
             self._inputs.append(turn.input_tokens)
@@ -196,6 +203,7 @@ class RecordedCorpus(MakesTrees):
             row = firsts[stream] + turn
             base = self._blocks.bases[row]
             start_ns = times[stream].starts_ns[turn] - begin_ns
+            chat = orjson.loads(self._chats.get(row, b"{}"))
             turns.append(
                 AgentTurn(
                     stream=stream,
@@ -207,6 +215,8 @@ class RecordedCorpus(MakesTrees):
                     blocks=StoredBlocks(self._blocks, row),
                     extends=None if base == NO_BASE else by_row[base],
                     kept_blocks=self._blocks.shared[row],
+                    messages=tuple(chat.get("messages", ())),
+                    tools=tuple(chat.get("tools", ())),
                     model=models[self._models[row]],
                     start_ns=start_ns,
                     end_ns=None if self._ends[row] == NOT_STATED else times[stream].ends_ns[turn] - begin_ns,

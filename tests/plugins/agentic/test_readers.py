@@ -390,6 +390,44 @@ def test_otel(tmp_path: Path) -> None:
     assert tree.turns[2].tool_ns == 2 * S
 
 
+def test_otel_messages(tmp_path: Path) -> None:
+    """Messages with text and tools are sent as a chat; with other parts, or on request, lengths are replayed."""
+    usage = {"gen_ai.usage.input_tokens": 9, "gen_ai.usage.output_tokens": 3}
+    call = {"type": "tool_call", "id": "1", "name": "read", "arguments": {"path": "a"}}
+    parts = [
+        {"role": "user", "parts": [{"type": "text", "content": "Fix it."}]},
+        {"role": "assistant", "parts": [{"type": "reasoning", "content": "Hm."}, call]},
+        {"role": "tool", "parts": [{"type": "tool_call_response", "id": "1", "response": {"text": "b"}}]},
+    ]
+    more = {
+        "gen_ai.input.messages": json.dumps(parts),
+        "gen_ai.system_instructions": json.dumps([{"type": "text", "content": "Be brief."}]),
+        "gen_ai.tool.definitions": json.dumps([{"type": "function", "name": "read", "parameters": {}}]),
+    }
+    path = rows(tmp_path / "x.jsonl", otel_span("1", "", "chat", (0, 4), **usage, **more))
+    corpus = read_sessions(path)
+    assert corpus.facts.history is History.MESSAGES
+    (turn,) = corpus.tree(0).turns
+    function = {"name": "read", "arguments": '{"path":"a"}'}
+    assert turn.messages == (
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "Fix it."},
+        {
+            "role": "assistant",
+            "content": "",
+            "tool_calls": [{"id": "1", "type": "function", "function": function}],
+        },
+        {"role": "tool", "tool_call_id": "1", "content": '{"text":"b"}'},
+    )
+    assert turn.tools == ({"type": "function", "function": {"name": "read", "parameters": {}}},)
+    assert not read_sessions(path, history=History.CUMULATIVE).tree(0).turns[0].messages
+    image = json.dumps([{"role": "user", "parts": [{"type": "blob"}]}])
+    other = otel_span("2", "", "chat", (5, 6), **usage, **{"gen_ai.input.messages": image})
+    mixed = read_sessions(rows(tmp_path / "y.jsonl", *map(json.loads, path.read_text().splitlines()), other))
+    assert mixed.facts.history is History.CUMULATIVE
+    assert mixed.facts.notes[0].startswith("1 of 2 requests have messages that can be sent")
+
+
 def dynamo_event(name: str, parent: str, times: tuple[int, int], hashes: Sequence[int]) -> dict[str, Any]:
     """The end of a request, with blocks of 4 tokens."""
     context = {"session_id": name, **({"parent_session_id": parent} if parent else {})}

@@ -1,8 +1,9 @@
 """OpenTelemetry spans of generative AI: exports of OTLP as JSON, or a span a line.
 
 A span of a request to a model is a turn; the nearest span `invoke_agent` around it is its stream, and the
-conversation, else the trace, its session. Prompts have the recorded lengths, and each begins with the prompt
-before in its stream. Source: OpenTelemetry's semantic conventions of generative AI.
+conversation, else the trace, its session. Where all requests have messages, these are sent; else prompts have
+the recorded lengths, and each begins with the prompt before in its stream. Source: OpenTelemetry's semantic
+conventions of generative AI.
 """
 
 from __future__ import annotations
@@ -10,8 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
+import orjson
+
 from loadgen.plugins.agentic.readers.documents import documents
 from loadgen.plugins.agentic.readers.members import moment_in, objects_in, text_in, tokens_in
+from loadgen.plugins.agentic.readers.otel_messages import chat_of
 from loadgen.plugins.agentic.readers.trace_format import TraceFormat
 from loadgen.plugins.agentic.recorded import RecordedCorpus, RecordedSession, RecordedStream, RecordedTurn
 from loadgen.plugins.agentic.session_tree import History
@@ -58,7 +62,7 @@ def is_otel(members: Mapping[str, Any]) -> bool:
 
 def read_otel(path: Path, options: ReadingOptions) -> RecordedCorpus:
     """Read spans as sessions."""
-    facts = options.facts(path, "ns", options.declared(str(path), History.CUMULATIVE))
+    facts = options.facts(path, "ns", History.CUMULATIVE)
     spans: dict[str, _Span] = {}
     for document in documents(path):
         for raw in _raw_spans(document.members):
@@ -79,6 +83,15 @@ def read_otel(path: Path, options: ReadingOptions) -> RecordedCorpus:
                 facts.left_out.add("a request without input or output tokens", span.span_id)
             else:
                 sessions.setdefault(_session(span, spans), {}).setdefault(agent, []).append(turn)
+    turns = [turn for agents in sessions.values() for each in agents.values() for turn in each]
+    with_messages = sum(bool(turn.chat) for turn in turns)
+    if 0 < with_messages < len(turns):
+        facts.notes.append(
+            f"{with_messages} of {len(turns)} requests have messages that can be sent; all have made-up "
+            "prompts of the recorded lengths"
+        )
+    own = History.MESSAGES if turns and with_messages == len(turns) else History.CUMULATIVE
+    corpus.facts = replace(facts, history=options.declared(str(path), own, History.CUMULATIVE))
     _add(sessions, spans, tools, corpus)
     return corpus
 
@@ -149,8 +162,9 @@ def _turn(span: _Span) -> RecordedTurn | None:
     outputs = _count(span.attributes, "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens")
     if not inputs or not outputs:
         return None
-    model = text_in(span.attributes, "gen_ai.request.model")
-    return RecordedTurn(span.start_ns, span.end_ns, inputs, outputs, (), model)
+    model, chat = text_in(span.attributes, "gen_ai.request.model"), chat_of(span.attributes)
+    sent = b"" if chat is None else orjson.dumps(chat)
+    return RecordedTurn(span.start_ns, span.end_ns, inputs, outputs, (), model, chat=sent)
 
 
 def _ancestors(span: _Span, spans: Mapping[str, _Span]) -> Iterator[_Span]:
@@ -178,6 +192,7 @@ def _add(
     tools: Mapping[str, Sequence[tuple[int, int]]],
     corpus: RecordedCorpus,
 ) -> None:
+    sends = corpus.facts.history is History.MESSAGES
     first_ns = min((span.start_ns for span in spans.values()), default=0)
     for name, agents in sessions.items():
         streams: list[RecordedStream] = []
@@ -189,7 +204,9 @@ def _add(
             parent = next((numbers[each] for each in _around(agent, spans) if each in numbers), None)
             numbers[agent] = len(streams)
             for place, turns in enumerate(without_overlap(agents[agent])):
-                blocks, fresh = _with_blocks(turns, tools.get(agent, ()), fresh, corpus.block_tokens)
+                blocks, fresh = _with_blocks(
+                    turns, tools.get(agent, ()), fresh, corpus.block_tokens, sends=sends
+                )
                 label = _label(agent, spans)
                 streams.append(
                     RecordedStream(
@@ -215,7 +232,7 @@ def _label(agent: str, spans: Mapping[str, _Span]) -> str:
 
 
 def _with_blocks(
-    turns: Sequence[RecordedTurn], tools: Sequence[tuple[int, int]], fresh: int, size: int
+    turns: Sequence[RecordedTurn], tools: Sequence[tuple[int, int]], fresh: int, size: int, *, sends: bool
 ) -> tuple[list[RecordedTurn], int]:
     """The turns with blocks, each prompt with all of the prompt before, and the next id that is not used."""
     made: list[RecordedTurn] = []
@@ -225,7 +242,7 @@ def _with_blocks(
         ids = [*shared, *range(fresh, fresh + count - len(shared))]
         fresh += count - len(shared)
         tool_ns = covered_ns(tools, made[-1].end_ns or 0, turn.start_ns) if made else 0
-        made.append(replace(turn, blocks=ids, tool_ns=tool_ns))
+        made.append(replace(turn, blocks=ids, tool_ns=tool_ns, chat=turn.chat if sends else b""))
     return made, fresh
 
 
