@@ -391,7 +391,8 @@ def test_otel(tmp_path: Path) -> None:
 
 
 def test_otel_messages(tmp_path: Path) -> None:
-    """Messages with text and tools are sent as a chat; with other parts, or on request, lengths are replayed."""
+    rest = map(json.loads, path.read_text().splitlines())
+    mixed = read_sessions(rows(tmp_path / "y.jsonl", *rest, other))
     usage = {"gen_ai.usage.input_tokens": 9, "gen_ai.usage.output_tokens": 3}
     call = {"type": "tool_call", "id": "1", "name": "read", "arguments": {"path": "a"}}
     parts = [
