@@ -391,8 +391,7 @@ def test_otel(tmp_path: Path) -> None:
 
 
 def test_otel_messages(tmp_path: Path) -> None:
-    rest = map(json.loads, path.read_text().splitlines())
-    mixed = read_sessions(rows(tmp_path / "y.jsonl", *rest, other))
+    """Messages with text and tools are sent as a chat; else, or on request, lengths are replayed."""
     usage = {"gen_ai.usage.input_tokens": 9, "gen_ai.usage.output_tokens": 3}
     call = {"type": "tool_call", "id": "1", "name": "read", "arguments": {"path": "a"}}
     parts = [
@@ -424,7 +423,8 @@ def test_otel_messages(tmp_path: Path) -> None:
     assert not read_sessions(path, history=History.CUMULATIVE).tree(0).turns[0].messages
     image = json.dumps([{"role": "user", "parts": [{"type": "blob"}]}])
     other = otel_span("2", "", "chat", (5, 6), **usage, **{"gen_ai.input.messages": image})
-    mixed = read_sessions(rows(tmp_path / "y.jsonl", *map(json.loads, path.read_text().splitlines()), other))
+    rest = map(json.loads, path.read_text().splitlines())
+    mixed = read_sessions(rows(tmp_path / "y.jsonl", *rest, other))
     assert mixed.facts.history is History.CUMULATIVE
     assert mixed.facts.notes[0].startswith("1 of 2 requests have messages that can be sent")
 
