@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from loadgen.driver.requests.turn import RequestRunner
 from loadgen.plugins.mixes.model_mix import ModelMix
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from loadgen.driver.plan import Plan
     from workloads.sample import Sample
+
+_NOTHING: Final[Mapping[str, Any]] = {}
 
 
 class MixedRunner(RequestRunner):
@@ -18,9 +22,9 @@ class MixedRunner(RequestRunner):
     mix: ClassVar[ModelMix]
     seed: ClassVar[int]
 
-    def prepare(self, sample: Sample, model: str | None = None) -> bytes:
+    def prepare(self, sample: Sample, members: Mapping[str, Any] = _NOTHING) -> bytes:
         """Encode a request's body ahead of time, for the model of the mix unless one is given."""
-        return super().prepare(sample, model or self.mix.model(self.seed, sample.index))
+        return super().prepare(sample, {"model": self.mix.model(self.seed, sample.index), **members})
 
     def _issue_data(self, sample: Sample, *arguments: Any) -> dict[str, Any]:
         data = super()._issue_data(sample, *arguments)
