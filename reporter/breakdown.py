@@ -6,18 +6,20 @@ values; the last one then has all the rest.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from reporter.distribution import summaries_by_group
-from reporter.late_read_bounds import ENDS, bounds_by_part, column
-from reporter.log.sql_files import quoted, value_of_tag
+from reporter.distribution import distribution, summary_of
+from reporter.late_read_bounds import ENDS, are_in_doubt, bounds_by_part, column
+from reporter.log.database import rows_of
+from reporter.log.sql_files import quoted, sql_file, value_of_tag
 from reporter.report import PartReport
-from reporter.windows.run_spans import happenings, span_macro, stage_spans, stages_of
+from reporter.windows.run_spans import span_number, stage_spans, stages_of
+from rulesets.definitions import PERCENTILES
 from rulesets.request_metrics import REQUEST_METRICS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from reporter.log.database import OpenLog
     from reporter.report import MetricBounds, RequestCounts
@@ -25,38 +27,118 @@ if TYPE_CHECKING:
 
 MOST_VALUES: Final = 50
 
-TAKEN: Final = ("phase", "endpoint", "turn", "stage", "time")
+STAGE: Final = "stage"
+"""Parts with rates over spans of their own, which no view has."""
+
+TAKEN: Final = ("phase", "endpoint", "turn", STAGE, "time")
 """The breakdowns without a tag. A tag of such a name is called `tag:phase`."""
 
 METRICS: Final = tuple(metric.name for metric in REQUEST_METRICS if metric.in_parts)
 
+_COLUMNS: Final = tuple(map(column, METRICS))
 
-@dataclass(frozen=True, slots=True)
-class Done:
-    """The requests and tokens that completed in a span of time."""
+_OF_COMPLETED: Final = "CASE status WHEN 'completed' THEN {} END"
 
-    completions: int = 0
-    output_tokens: float | None = None
-    seconds: float = 0.0
+_FREQUENT: Final = "-count(*)"
+
+_RATES: Final = """\
+    SELECT {value} AS value, count(*) FILTER (in_window) AS completions,
+        sum_of_tokens(output_tokens) AS output_tokens, any_value(duration_s) AS seconds
+    FROM arrived, measured_window
+    GROUP BY value"""
+
+_WARMUP_RATES: Final = """
+    UNION ALL
+    SELECT 'warmup', count(*), sum(output_tokens), any_value(seconds)
+    FROM samples, (SELECT sum(ended_ns - started_ns) / 1e9 AS seconds FROM phases WHERE phase = 'warmup')
+    WHERE phase = 'warmup' AND status = 'completed'"""
+
+_STAGE_RATES: Final = """\
+    SELECT stage AS value, coalesce(sum(completed), 0) AS completions,
+        coalesce(sum(output_tokens), 0) AS output_tokens, sum(seconds) AS seconds
+    FROM (VALUES {spans}) AS spans(span, stage, seconds)
+    LEFT JOIN (
+{happenings}
+    ) USING (span)
+    GROUP BY value"""
+
+_LABELS: Final = """\
+labels AS (
+    SELECT value, least(row_number() OVER (ORDER BY place NULLS LAST, value), {most}) AS part
+    FROM (SELECT {value} AS value, {order} AS place FROM samples WHERE {where} GROUP BY value)
+)"""
+
+_LABELED: Final = """\
+CREATE OR REPLACE TEMP TABLE labeled AS
+WITH {labels}
+
+SELECT part, status, {columns}
+FROM samples JOIN labels ON {value} IS NOT DISTINCT FROM labels.value
+WHERE {where}"""
+
+_PARTS: Final = """\
+WITH {labels},
+
+rates AS (
+{rates}
+),
+
+rates_of_parts AS (
+    SELECT part, any_value(labels.value) AS value, count(*) AS values, {seconds} AS duration_s,
+        sum(completions) AS completions, sum(output_tokens) AS output_tokens
+    FROM labels LEFT JOIN rates ON rates.value IS NOT DISTINCT FROM labels.value
+    GROUP BY part
+),
+
+requests_of_parts AS (
+    SELECT
+        part,
+        count(*) AS issued,
+        count(*) FILTER (status = 'completed') AS completed,
+        count(*) FILTER (status = 'failed') AS failed,
+        count(*) FILTER (status = 'cancelled') AS cancelled,
+        {figures}
+    FROM samples JOIN labels ON {value} IS NOT DISTINCT FROM labels.value
+    WHERE {where}
+    GROUP BY part
+)
+
+SELECT
+    if(values = 1, value, NULL) AS value, values, issued, completed, failed, cancelled,
+    failed / nullif(completed + failed + cancelled, 0) AS error_rate,
+    nullif(duration_s, 0) AS duration_s,
+    coalesce(completions, 0) / nullif(duration_s, 0) AS requests_per_s,
+    if(completed = 0, coalesce(output_tokens, 0), output_tokens) / nullif(duration_s, 0)
+        AS output_tokens_per_s,
+    {percentiles},
+    part, {columns}
+FROM requests_of_parts JOIN rates_of_parts USING (part)
+ORDER BY part"""
 
 
 @dataclass(frozen=True, slots=True)
 class By:
-    """A way to break requests down.
+    """A way to break requests down, as SQL.
 
     Attributes:
-        value: SQL over `samples` for the common text of a part.
-        order: SQL for what the parts are sorted by, in ascending order.
-        done: The completions of each value, in the window or in its own time.
-        seconds: How long the window is; None where each value has its own time.
-        where: SQL for the requests that it is about.
+        value: Over `samples` and `arrived`: the common text of a part.
+        order: Over `samples`: what the parts are sorted by, in ascending order.
+        rates: A query of the completions, the tokens and the seconds of each value.
+        seconds: Over that query: how long the rates of a part are counted.
+        where: The requests that it is about.
+        before: A statement that comes first.
     """
 
     value: str
     order: str
-    done: Mapping[str | None, Done] = field(default_factory=dict)
-    seconds: float | None = None
+    rates: str
+    seconds: str = "(SELECT duration_s FROM measured_window)"
     where: str = "measured"
+    before: str = ""
+
+    def labels(self) -> str:
+        """The subquery of the number of each value's part."""
+        return _LABELS.format(value=self.value, order=self.order, where=self.where, most=MOST_VALUES)
 
 
 def breakdown(
@@ -66,15 +148,14 @@ def breakdown(
     method: PercentileMethod,
 ) -> dict[str, list[PartReport]]:
     """Break the requests down in every way that the log allows."""
-    ways = {"phase": _by_phase(log)} if counts.warmup else {}
-    ways |= {name: _of_window(log, *sql) for name, sql in _part_columns(log).items()}
-    if by := _by_stage(log, load):
-        ways["stage"] = by
+    ways = {name: by_name(name) for name in (*(["phase"] if counts.warmup else []), *_distinguishing(log))}
+    if by := by_stage(log, load):
+        ways[STAGE] = by
     return {name: _parts(log, by, method) for name, by in ways.items()}
 
 
-def _part_columns(log: OpenLog) -> dict[str, tuple[str, str]]:
-    """For each way, the SQL for the value of a part, and for the order of parts."""
+def _distinguishing(log: OpenLog) -> list[str]:
+    """Names of what distinguishes requests of the window."""
     endpoints, turns = log.execute(
         "SELECT count(DISTINCT endpoint_index), count(turn) FROM requests WHERE measured",
     ).fetchall()[0]
@@ -82,118 +163,93 @@ def _part_columns(log: OpenLog) -> dict[str, tuple[str, str]]:
         "SELECT DISTINCT unnest(json_keys(tags)) AS tag FROM requests WHERE measured AND tags IS NOT NULL "
         "ORDER BY tag",
     ).fetchall()
-    columns = {"endpoint": ("endpoint", _FREQUENT)} if endpoints > 1 else {}
-    if turns:
-        columns["turn"] = ("turn::VARCHAR", "min(turn)")
-    for (tag,) in tags:
-        columns[f"tag:{tag}" if tag in TAKEN else tag] = (value_of_tag(tag), _FREQUENT)
-    return columns
-
-
-_FREQUENT: Final = "-count(*)"
-
-
-def _of_window(log: OpenLog, value: str, order: str) -> By:
-    rows = log.execute(
-        f"SELECT {value} AS value, count(*) FILTER (in_window), sum_of_tokens(output_tokens) "  # noqa: S608 (what a log has is quoted)
-        "FROM arrived GROUP BY value",
-    ).fetchall()
-    seconds = log.window.duration_s or 0.0
-    done = {text: Done(completed, tokens, seconds) for text, completed, tokens in rows}
-    return By(value, order, done, seconds)
-
-
-def _by_phase(log: OpenLog) -> By:
-    """The warm-up in its own time, and the measured requests in the window."""
-    measured = _of_window(log, "'performance'", _FREQUENT)
-    warmup = log.execute(
-        "SELECT (SELECT count(*) FROM samples WHERE phase = 'warmup' AND status = 'completed'), "
-        "(SELECT sum(output_tokens) FROM samples WHERE phase = 'warmup' AND status = 'completed'), "
-        "(SELECT coalesce(sum(ended_ns - started_ns), 0) / 1e9 FROM phases WHERE phase = 'warmup')",
-    ).fetchall()[0]
-    done = {**measured.done, "warmup": Done(*warmup)}
-    return By("phase", "min(issued_ns)", done, where="phase IN ('warmup', 'performance')")
-
-
-def _by_stage(log: OpenLog, load: Mapping[str, Any]) -> By | None:
-    """Stages by when requests were due, with the completions during each."""
-    spans = list(stage_spans(log, stages_of(load)))
-    if not spans:
-        return None
-    rows = [row for _, row in spans]
-    happened, span_of = happenings(log, rows), span_macro(log, rows)
-    done: dict[str | None, Done] = {}
-    for number, (label, row) in enumerate(spans):
-        before, now = done.get(label, Done()), happened.get(number, {})
-        done[label] = Done(
-            before.completions + now.get("completed", 0),
-            (before.output_tokens or 0.0) + now.get("output_tokens", 0.0),
-            before.seconds + row.width_ns / 1e9,
-        )
-    labels = ", ".join(quoted(label) for label, _ in spans)
-    return By(f"[{labels}][{span_of}(scheduled_ns) + 1]", "min(scheduled_ns)", done)
-
-
-def _parts(log: OpenLog, by: By, method: PercentileMethod) -> list[PartReport]:
-    log.execute(
-        "CREATE OR REPLACE TEMP TABLE labels AS "  # noqa: S608 (likewise)
-        "SELECT value, row_number() OVER (ORDER BY place NULLS LAST, value) - 1 AS part FROM "
-        f"(SELECT {by.value} AS value, {by.order} AS place FROM samples WHERE {by.where} GROUP BY value)",
-    )
-    values = [value for (value,) in log.execute("SELECT value FROM labels ORDER BY part").fetchall()]
-    last = MOST_VALUES - 1
-    if len(values) > MOST_VALUES:
-        log.execute("UPDATE labels SET part = $last WHERE part > $last", {"last": last})
-    columns = dict.fromkeys(column(metric, end) for metric in METRICS for end in (None, *ENDS))
-    log.execute(
-        f"CREATE OR REPLACE TEMP TABLE labeled AS SELECT part, status, {', '.join(columns)} "  # noqa: S608 (likewise)
-        f"FROM samples JOIN labels ON {by.value} IS NOT DISTINCT FROM labels.value WHERE {by.where}",
-    )
-    rows = log.execute(
-        "SELECT part, count(*), count(*) FILTER (status = 'completed'), count(*) FILTER (status = 'failed'), "
-        "count(*) FILTER (status = 'cancelled') FROM labeled GROUP BY part ORDER BY part",
-    ).fetchall()
-    completed = "FROM labeled WHERE status = 'completed'"
-    summaries = {
-        name: summaries_by_group(log, f"SELECT part, {name} AS value {completed}", method)
-        for name in map(column, METRICS)
-    }
-    bounds = bounds_by_part(log, completed, METRICS, method)
     return [
-        _part(
-            values[part:] if part == last else values[part : part + 1],
-            counted,
-            by,
-            {name: summary.get(part) for name, summary in summaries.items()},
-            bounds.get(part, {}),
-        )
-        for part, *counted in rows
+        *(["endpoint"] if endpoints > 1 else []),
+        *(["turn"] if turns else []),
+        *(f"tag:{tag}" if tag in TAKEN else tag for (tag,) in tags),
     ]
 
 
-def _part(
-    values: Sequence[str | None],
-    counted: Sequence[int],
-    by: By,
-    summaries: Mapping[str, Any],
-    bounds: dict[str, MetricBounds],
-) -> PartReport:
-    issued, completed, failed, cancelled = counted
-    ended = completed + failed + cancelled
-    done = [by.done[value] for value in values if value in by.done]
-    seconds = sum(span.seconds for span in done) if by.seconds is None else by.seconds
-    tokens = [span.output_tokens for span in done if span.output_tokens is not None]
-    return PartReport(
-        value=values[0] if len(values) == 1 else None,
-        values=len(values),
-        issued=issued,
-        completed=completed,
-        failed=failed,
-        cancelled=cancelled,
-        error_rate=failed / ended if ended else None,
-        duration_s=seconds or None,
-        qps=sum(span.completions for span in done) / seconds if seconds else None,
-        output_tps=sum(tokens) / seconds if seconds and (tokens or not completed) else None,
-        **summaries,
-        bounds=bounds,
+def by_name(name: str) -> By:
+    """The way of a name of `Report.breakdown` but `STAGE`."""
+    if name == "phase":
+        rates = _RATES.format(value="'performance'") + _WARMUP_RATES
+        phases = "phase IN ('warmup', 'performance')"
+        return By("phase", "min(issued_ns)", rates, "sum(seconds)", phases)
+    order = _FREQUENT
+    if name == "endpoint":
+        value = name
+    elif name == "turn":
+        value, order = "turn::VARCHAR", "min(turn)"
+    else:
+        value = value_of_tag(name.removeprefix("tag:"))
+    return By(value, order, _RATES.format(value=value))
+
+
+def by_stage(log: OpenLog, load: Mapping[str, Any]) -> By | None:
+    """Stages by when requests were due, with the completions during each; None without stages."""
+    spans = list(stage_spans(log, stages_of(load)))
+    if not spans:
+        return None
+    rows = (
+        f"({number}, {quoted(label)}, {span.width_ns / 1e9!r}::DOUBLE)"
+        for number, (label, span) in enumerate(spans)
     )
+    happenings = sql_file("figures/happenings").strip().rstrip(";")
+    number = span_number([span for _, span in spans])
+    return By(
+        f"[{', '.join(quoted(label) for label, _ in spans)}][span_of(scheduled_ns) + 1]",
+        "min(scheduled_ns)",
+        _STAGE_RATES.format(spans=", ".join(rows), happenings=happenings),
+        "sum(seconds)",
+        before=f"CREATE OR REPLACE TEMP MACRO span_of(at_ns) AS {number};\n\n",
+    )
+
+
+def parts_sql(by: By, method: str) -> str:
+    """The query of the parts of a run, a row each."""
+    percentiles = (
+        f"{name}.percentiles[{place}] AS {name.removesuffix('_ms')}_{percentile}_ms"
+        for name in _COLUMNS
+        for place, percentile in enumerate(PERCENTILES, 1)
+        if percentile in {"p50", "p99"}
+    )
+    figures = (f"{distribution(_OF_COMPLETED.format(name), method)} AS {name}" for name in _COLUMNS)
+    return by.before + _PARTS.format(
+        labels=by.labels(),
+        value=by.value,
+        where=by.where,
+        rates=by.rates,
+        seconds=by.seconds,
+        percentiles=", ".join(percentiles),
+        figures=",\n        ".join(figures),
+        columns=", ".join(_COLUMNS),
+    )
+
+
+def _parts(log: OpenLog, by: By, method: PercentileMethod) -> list[PartReport]:
+    rows = rows_of(log.execute(parts_sql(by, method)))
+    bounds = _bounds(log, by, method) if are_in_doubt(log) else {}
+    return [
+        PartReport(
+            qps=row["requests_per_s"],
+            output_tps=row["output_tokens_per_s"],
+            **{name: row[name] for name in _COUNTED} | {name: summary_of(row[name]) for name in _COLUMNS},
+            bounds=bounds.get(row["part"], {}),
+        )
+        for row in rows
+    ]
+
+
+_COUNTED: Final = (
+    *("value", "values", "issued", "completed", "failed", "cancelled"),
+    *("error_rate", "duration_s"),
+)
+
+
+def _bounds(log: OpenLog, by: By, method: PercentileMethod) -> dict[Any, dict[str, MetricBounds]]:
+    columns = dict.fromkeys(column(metric, end) for metric in METRICS for end in ENDS)
+    log.execute(
+        _LABELED.format(labels=by.labels(), value=by.value, where=by.where, columns=", ".join(columns))
+    )
+    return bounds_by_part(log, "FROM labeled WHERE status = 'completed'", METRICS, method)

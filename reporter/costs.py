@@ -7,15 +7,18 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Final
 
 from reporter.errors import PriceError
+from reporter.log.database import rows_of
+from reporter.log.sql_files import quoted
 from reporter.number_text import counted
 from reporter.values.cost import Cost, TaskCost
 from rulesets.errors import RulesetFileError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from reporter.log.database import OpenLog
+    from reporter.report import Report
     from reporter.values.task_score import TaskScore
     from rulesets.document import DocumentPart
 
@@ -125,43 +128,65 @@ def _day(part: DocumentPart) -> str:
 TABLES: Final = ("scores", "judge_calls")
 """What has to be loaded of a log first, where its questions are those of benchmarks."""
 
-DOLLARS: Final = """(
-    input_tokens * $input
-    + least(coalesce(cached_tokens, 0), input_tokens) * ($cached_input - $input)
-    + output_tokens * $output
-    + least(coalesce(reasoning_tokens, 0), output_tokens) * ($reasoning - $output)
-) / 1e6"""
-"""What a request costs, by the parameters that a `Price` has; NULL where its tokens are not known."""
+_DOLLARS: Final = """(
+        input_tokens * {input!r}::DOUBLE
+        + least(coalesce(cached_tokens, 0), input_tokens) * ({cached_input!r}::DOUBLE - {input!r}::DOUBLE)
+        + output_tokens * {output!r}::DOUBLE
+        + least(coalesce(reasoning_tokens, 0), output_tokens) * ({reasoning!r}::DOUBLE - {output!r}::DOUBLE)
+    ) / 1e6"""
+_RUN: Final = """\
+SELECT
+    fsum(dollars) AS total,
+    fsum(dollars) FILTER (answered) AS measured,
+    count(dollars) FILTER (answered) AS priced,
+    favg(dollars) FILTER (answered) AS per_request,
+    count(*) FILTER (answered AND dollars IS NULL) AS unknown,
+    count(*) FILTER (answered AND token_source = 'chunks') AS chunks
+FROM (
+    SELECT measured AND status = 'completed' AS answered, token_source, {dollars} AS dollars
+    FROM samples
+)"""
 
-_RUN: Final = f"""
-    SELECT
-        fsum(dollars),
-        fsum(dollars) FILTER (answered),
-        count(dollars) FILTER (answered),
-        count(*) FILTER (answered AND dollars IS NULL),
-        count(*) FILTER (answered AND token_source = 'chunks')
-    FROM (
-        SELECT {DOLLARS} AS dollars, measured AND status = 'completed' AS answered, token_source FROM samples
-    )"""  # noqa: S608 (our own)
+_TASKS: Final = """\
+WITH headlines(task, scorer, pass, passes_from) AS (
+    VALUES {headlines}
+),
 
-_TASKS: Final = f"""
-    SELECT task, fsum({DOLLARS})
+dollars AS (
+    SELECT task, fsum({dollars}) AS total
     FROM samples JOIN questions USING (prompt_id)
     WHERE measured
-    GROUP BY task"""  # noqa: S608 (our own)
+    GROUP BY task
+),
+
+answers AS (
+    SELECT task, scorer, pass, count(*) FILTER (value >= passes_from) AS correct
+    FROM scores JOIN headlines USING (task, scorer, pass)
+    GROUP BY ALL
+)
+
+SELECT task, scorer, total, correct, total / nullif(correct, 0) AS per_correct
+FROM headlines LEFT JOIN dollars USING (task) LEFT JOIN answers USING (task, scorer, pass)"""
 
 _CORRECT: Final = """
     SELECT count(*) FILTER (value >= ?) FROM scores WHERE pass = ? AND task = ? AND scorer = ?"""
 
-_JUDGES: Final = """
+_JUDGE_CALLS: Final = """
     SELECT
         coalesce(model, ''),
-        sum(input_tokens),
-        sum(output_tokens),
         count(*) FILTER (status = 'completed' AND (input_tokens IS NULL OR output_tokens IS NULL))
     FROM judge_calls
     GROUP BY ALL
     ORDER BY ALL"""
+
+_JUDGES: Final = """\
+SELECT prices.model,
+    (coalesce(sum(input_tokens), 0) * any_value(per_input)
+    + coalesce(sum(output_tokens), 0) * any_value(per_output)) / 1e6 AS dollars
+FROM judge_calls JOIN (VALUES {prices}) AS prices(model, per_input, per_output)
+    ON prices.model = coalesce(judge_calls.model, '')
+GROUP BY prices.model
+ORDER BY prices.model"""
 
 
 def cost(
@@ -179,42 +204,71 @@ def cost(
         models = ", ".join(listed_price.model for listed_price in table.prices)
         note = f"{table.file} has no price for the model {model}; prices: {models}"
         return Cost(model, None, table.file, judge=judge, judges=judges, notes=[note, *of_judges])
-    rates = _rates(price)
-    total, measured, priced, unknown, chunks = log.execute(_RUN, rates).fetchall()[0]
-    tasks = _tasks(log, rates, accuracy) if benchmarks else ()
+    asked = asdict(price)
+    (run,) = rows_of(log.execute(_RUN.format(dollars=dollars_sql(asked))))
+    unknown, chunks = run.pop("unknown"), run.pop("chunks")
+    tasks = rows_of(log.execute(_tasks_sql(asked, accuracy))) if benchmarks and accuracy else []
     return Cost(
         model=model,
-        price=asdict(price),
+        price=asked,
         table=table.file,
-        total=total,
-        measured=measured,
-        per_request=measured / priced if priced else None,
-        priced=priced,
+        **run,
         unknown=unknown,
         judge=judge,
         judges=judges,
-        tasks=list(tasks),
+        tasks=[TaskCost(**task) for task in tasks],
         notes=[*_notes(unknown, chunks), *of_judges],
     )
 
 
-def _rates(price: Price) -> dict[str, float]:
-    """The parameters of the queries."""
-    return {name: getattr(price, name) for name in ("input", "cached_input", "output", "reasoning")}
+def dollars_sql(price: Mapping[str, Any]) -> str:
+    """SQL over `samples`: the cost of a request by a `Price`; NULL where its tokens are not known."""
+    return _DOLLARS.format(**price)
 
 
-def _tasks(log: OpenLog, rates: Mapping[str, float], accuracy: Sequence[TaskScore]) -> Iterator[TaskCost]:
-    totals: dict[str, float | None] = dict(log.execute(_TASKS, rates).fetchall())
-    for score in accuracy:
-        total, correct = totals.get(score.task), correct_answers(log, score)
-        each = total / correct if total is not None and correct else None
-        yield TaskCost(score.task, score.scorer, total, correct, each)
+def _tasks_sql(price: Mapping[str, Any], accuracy: Iterable[TaskScore]) -> str:
+    headlines = ", ".join(
+        f"({quoted(score.task)}, {_literal(score.scorer)}, {_pass(score)}::INTEGER, {score.pass_threshold!r})"
+        for score in accuracy
+    )
+    return _TASKS.format(headlines=headlines, dollars=dollars_sql(price))
+
+
+def _judges_sql(prices: Mapping[str, Mapping[str, Any]]) -> str:
+    rates = (
+        f"({quoted(model)}, {price['input']!r}::DOUBLE, {price['output']!r}::DOUBLE)"
+        for model, price in prices.items()
+    )
+    return _JUDGES.format(prices=", ".join(rates))
+
+
+def cost_sql(report: Report) -> Iterator[tuple[str, str]]:
+    """The labeled queries that the cost of a report was computed by."""
+    cost = report.cost
+    if cost is None:
+        return
+    if cost.price is not None:
+        yield "The run", _RUN.format(dollars=dollars_sql(cost.price))
+        if cost.tasks:
+            yield "Benchmarks", _tasks_sql(cost.price, report.accuracy)
+    if cost.judges:
+        yield "Judges", _judges_sql(cost.judges)
+
+
+def _literal(text: str | None) -> str:
+    return "NULL::VARCHAR" if text is None else quoted(text)
+
+
+def _pass(score: TaskScore) -> str:
+    """The pass of a score's correct answers, where these are determined."""
+    first = next(iter(score.headlines.values()))
+    is_known = score.pass_ is not None and not score.unscored and first.unit == "share"
+    return str(score.pass_) if is_known else "NULL"
 
 
 def correct_answers(log: OpenLog, score: TaskScore) -> int | None:
     """How many answers of a benchmark are correct; None where that is undetermined."""
-    first = next(iter(score.headlines.values()))
-    if score.pass_ is None or score.unscored or first.unit != "share":
+    if _pass(score) == "NULL":
         return None
     asked = [score.pass_threshold, score.pass_, score.task, score.scorer]
     correct: int = log.execute(_CORRECT, asked).fetchall()[0][0]
@@ -223,11 +277,10 @@ def correct_answers(log: OpenLog, score: TaskScore) -> int | None:
 
 def _judged(log: OpenLog, table: PriceTable) -> tuple[float | None, dict[str, dict[str, Any]], list[str]]:
     """The cost of judges, the price of each, and notes on those without a price or counts."""
-    costs_of_judges: list[float] = []
     prices: dict[str, dict[str, Any]] = {}
     notes = []
-    judges = log.execute(_JUDGES).fetchall()
-    for model, input_tokens, output_tokens, unknown in judges:
+    judges = log.execute(_JUDGE_CALLS).fetchall()
+    for model, unknown in judges:
         price = table.of(model)
         if price is None:
             notes.append(f"{table.file} has no price for the judge {model}")
@@ -237,13 +290,9 @@ def _judged(log: OpenLog, table: PriceTable) -> tuple[float | None, dict[str, di
                 f"{counted(unknown, 'answer')} of the judge {model} without token counts: not in its cost"
             )
         prices[model] = asdict(price)
-        costs_of_judges.append(_of_tokens(price, input_tokens or 0, output_tokens or 0))
-    is_known = bool(judges) and len(costs_of_judges) == len(judges)
-    return (sum(costs_of_judges) if is_known else None), prices, notes
-
-
-def _of_tokens(price: Price, input_tokens: int, output_tokens: int) -> float:
-    return (int(input_tokens) * price.input + int(output_tokens) * price.output) / 1e6
+    if not prices or len(prices) < len(judges):
+        return None, prices, notes
+    return sum(row["dollars"] for row in rows_of(log.execute(_judges_sql(prices)))), prices, notes
 
 
 def _notes(unknown: int, chunks: int) -> Iterator[str]:

@@ -6,9 +6,10 @@ of the greatest values: a distribution whose values all grow has no smaller perc
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
-from reporter.distribution import summaries, summaries_by_group, weighted_summary
+from reporter.distribution import BY_TOKEN, COMPLETED, summaries, summaries_by_group, weighted_summary
 from reporter.report import MetricBounds
 from rulesets.definitions import PERCENTILES
 from rulesets.metric_table import BY_NAME
@@ -48,7 +49,6 @@ _GAPS: Final = """
     )
     GROUP BY ALL"""
 
-COMPLETED: Final = "SELECT * FROM samples WHERE measured AND status = 'completed'"
 _COUNTED: Final = "SELECT *, 0 AS span FROM counted WHERE measured AND status = 'completed'"
 
 
@@ -92,8 +92,8 @@ def bounds(
     ends = {**reported, **(summaries(log, COMPLETED, columns, method, chosen) if columns else {})}
     for end in ENDS:
         if weighted and "tpot" in late:
-            by_token = f"SELECT {column('tpot', end)} AS value, tpot_tokens AS weight FROM ({COMPLETED})"  # noqa: S608 (ours)
-            ends[column("tpot", end)] = weighted_summary(log, by_token, method, chosen)
+            of_end = column("tpot", end)
+            ends[of_end] = weighted_summary(log, BY_TOKEN.format(column=of_end), method, chosen)
     ends_by_metric = {
         column(name): _bounds(count, *(ends[column(name, end)] for end in ENDS))
         for name, count in late.items()
@@ -112,18 +112,13 @@ def bounds_by_part(
     log: OpenLog, values: str, metrics: Sequence[str], method: PercentileMethod
 ) -> dict[Any, dict[str, MetricBounds]]:
     """The ends of the figures that are in doubt, by the part of the requests, then by the Report's fields."""
-    if not are_in_doubt(log):
-        return {}
     bounds_of_parts: dict[Any, dict[str, MetricBounds]] = {}
-    for metric in metrics:
-        low, high = (column(metric, end) for end in ENDS)
-        ends = [
-            summaries_by_group(log, f"SELECT part, {end} AS value FROM ({values})", method)  # noqa: S608 (ours)
-            for end in (low, high)
-        ]
-        late = log.execute(f"SELECT part, {_DOUBTED.format(low, high)} FROM ({values}) GROUP BY part")  # noqa: S608 (ours)
-        for part, count in late.fetchall():
-            if metric_bounds := _bounds(count, *(summary.get(part) for summary in ends)):
+    ends = {metric: [column(metric, end) for end in ENDS] for metric in metrics}
+    by_end = summaries_by_group(log, values, list(dict.fromkeys(chain(*ends.values()))), method)
+    for metric, both in ends.items():
+        late = log.execute(f"SELECT part, {_DOUBTED.format(*both)} {values} GROUP BY part").fetchall()
+        for part, count in late:
+            if metric_bounds := _bounds(count, *(by_end[end].get(part) for end in both)):
                 bounds_of_parts.setdefault(part, {})[column(metric)] = metric_bounds
     return bounds_of_parts
 
@@ -148,5 +143,5 @@ def _late(log: OpenLog) -> dict[str, int]:
         f"{_DOUBTED.format(*ends)}, count(*) FILTER ({' IS DISTINCT FROM '.join(ends)})"
         for ends in ([column(name, end) for end in ENDS] for name in METRICS)
     ]
-    (row,) = log.execute(f"SELECT {', '.join(counts)} FROM ({COMPLETED})").fetchall()  # noqa: S608 (this program's own)
+    (row,) = log.execute(f"SELECT {', '.join(counts)} {COMPLETED}").fetchall()
     return {name: late for name, late, differ in zip(METRICS, row[::2], row[1::2], strict=True) if differ}

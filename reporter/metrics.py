@@ -6,10 +6,17 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from reporter.breakdown import breakdown
-from reporter.distribution import summaries, weighted_summary
+from reporter.distribution import BY_TOKEN, GAPS, summaries, weighted_summary
 from reporter.findings.acceptance import accepted
 from reporter.findings.check_inputs import CheckInputs, Violation
-from reporter.findings.client_overhead import DELAYS, ENDS, late_reads_ms, longest_delay_ms, overhead_of
+from reporter.findings.client_overhead import (
+    DELAYS,
+    ENDS,
+    late_reads_ms,
+    longest_delay_ms,
+    overhead_of,
+    with_delays,
+)
 from reporter.findings.cold_start import cold_start
 from reporter.findings.failed_requests import failure_limit
 from reporter.findings.findings import findings, validity
@@ -18,14 +25,14 @@ from reporter.findings.overhead_effect import effects
 from reporter.findings.token_checks import token_checks, went_away
 from reporter.findings.undefined import undefined
 from reporter.imported import has_starts, is_measured
-from reporter.late_read_bounds import COMPLETED, bounds
+from reporter.late_read_bounds import bounds
 from reporter.log.database import all_figures, figures
 from reporter.log.run_head import client_health, recorder_health, run_facts
 from reporter.log.subjects import asks_again, asks_benchmarks, is_of_nodes, shard
 from reporter.log.window import issuing_s
 from reporter.report import Finding, Report, RequestCounts, ThroughputFigures, Tokens
 from reporter.run_facts import is_open_loop
-from reporter.windows.rate_window import over_defined_window, uncounted
+from reporter.windows.rate_window import is_first_uncounted, over_defined_window, rates
 from reporter.windows.run_spans import over_time
 from rulesets.definitions import PERCENTILES
 from rulesets.evaluators.client_delay import asks_times
@@ -209,17 +216,10 @@ def _summaries(
 ) -> dict[str, Any]:
     """The summaries of the measured requests that completed, by the Report's fields, and own delays."""
     columns = (*COLUMNS, *DELAYS)
-    by_metric: dict[str, Any] = summaries(log, _with_own(DELAYS), columns, method, chosen)
+    by_metric: dict[str, Any] = summaries(log, with_delays(DELAYS), columns, method, chosen)
     if weighted:
-        by_token = f"SELECT tpot_ms AS value, tpot_tokens AS weight FROM ({COMPLETED})"  # noqa: S608 (ours)
-        by_metric["tpot_ms"] = weighted_summary(log, by_token, method, chosen)
-    return {**by_metric, "itl_ms": weighted_summary(log, "FROM gap_counts", method, chosen)}
-
-
-def _with_own(delays: Mapping[str, str]) -> str:
-    """The measured requests that completed, with their own delays."""
-    own = ", ".join(f"{expression} AS {name}" for name, expression in delays.items())
-    return f"SELECT *, {own} FROM ({COMPLETED})"  # noqa: S608 (ours)
+        by_metric["tpot_ms"] = weighted_summary(log, BY_TOKEN.format(column="tpot_ms"), method, chosen)
+    return {**by_metric, "itl_ms": weighted_summary(log, GAPS, method, chosen)}
 
 
 def _own(
@@ -234,7 +234,7 @@ def _own(
 
     `stamped` is the source of arrival stamps, and the health of the client's processes.
     """
-    ends = summaries(log, _with_own(ENDS), tuple(ENDS), method) if doubt else None
+    ends = summaries(log, with_delays(ENDS), tuple(ENDS), method) if doubt else None
     late_ms = late_reads_ms(*stamped)
     own = overhead_of({name: by_metric.pop(name) for name in DELAYS}, ends, late_ms)
     return own and replace(own, longest_ms=longest_delay_ms(log, late_ms))
@@ -258,17 +258,11 @@ def _throughput(
     window = log.window
     if not window.duration_s:
         return ThroughputFigures(None, None, None)
-    arrived = figures(log, "arrivals")
-    completions = arrived["completions"] - uncounted(window, load, arrived["segments"])
-    output_tps = arrived["output_tokens"] / window.duration_s
-    input_tps = arrived["input_tokens"] / window.duration_s
+    query = rates(first_uncounted=is_first_uncounted(window, load))
+    qps, output_tps, total_tps, _ = log.execute(query).fetchall()[0]
     counted = not counts.completed or tokens.output is not None
     counted_all = counted and (not counts.completed or tokens.input is not None)
-    return ThroughputFigures(
-        completions / window.duration_s,
-        output_tps if counted else None,
-        output_tps + input_tps if counted_all else None,
-    )
+    return ThroughputFigures(qps, output_tps if counted else None, total_tps if counted_all else None)
 
 
 def _tokens(totals: Mapping[str, Any]) -> Tokens:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reporter import statements
-from reporter.log.database import figures
+from reporter.log.database import figures, rows_of
 from reporter.nodes import NodeReport, Nodes
 
 if TYPE_CHECKING:
@@ -15,7 +15,5 @@ if TYPE_CHECKING:
 
 def nodes(log: OpenLog, method: PercentileMethod) -> Nodes:
     """The nodes of an opened log, over its window."""
-    answer = log.execute(statements.nodes(method))
-    columns = [column[0] for column in answer.description or ()]
-    each = tuple(NodeReport(**dict(zip(columns, row, strict=True))) for row in answer.fetchall())
+    each = tuple(NodeReport(**row) for row in rows_of(log.execute(statements.nodes(method))))
     return Nodes(**figures(log, "clock_bounds"), each=each)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, cast
 from reporter.errors import OptionError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from rulesets.definitions import PercentileMethod
 
@@ -42,6 +42,11 @@ def percentiles_named(text: str) -> dict[str, Fraction]:
         whole, _, decimals = word.partition(".")
         chosen[f"p{int(whole):02}{decimals.rstrip('0')}"] = Fraction(word) / _WHOLE
     return dict(sorted(chosen.items(), key=lambda item: item[1]))
+
+
+def share_named(name: str) -> Fraction:
+    """The fraction of 1 of a name by `percentiles_named`."""
+    return Fraction(f"{name[1:3]}.{name[3:] or 0}") / _WHOLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +115,53 @@ _METHODS: Final[Mapping[str, Callable[[int, Fraction], Position]]] = {
 def percentile_sql(method: str, p: Fraction, column: str = "ms", where: str = "") -> str:
     """The percentile p of a column as SQL, by the same ranks; NULLs are left out."""
     if method == "linear":
-        return f"quantile_cont({column}, {float(p):.10g})" + (f" FILTER ({where})" if where else "")
-    filtered = f"FILTER ({where + ' AND ' if where else ''}({column}) IS NOT NULL)"
-    n, above, below = f"count({column}) {filtered}", p.numerator, p.denominator
-    rank = {
+        return f"quantile_cont({column}, {_share(p)}){_filter(where)}"
+    return f"{_ranked(column, where)}[{_rank_sql(method, p, _count(column, where))} + 1]"
+
+
+def percentiles_sql(method: str, shares: Iterable[Fraction], column: str) -> str:
+    """Several percentiles of a column as an SQL list, for which the values are sorted once."""
+    if method == "linear":
+        return f"quantile_cont({column}, [{', '.join(map(_share, shares))}])"
+    ranks = ", ".join(f"{_rank_sql(method, p, _count(column))} + 1" for p in shares)
+    return f"list_select({_ranked(column)}, [{ranks}])"
+
+
+def weighted_percentiles_sql(method: str, shares: Iterable[Fraction]) -> str:
+    """Those of `value` as an SQL list, where `n` values are counted, `upto` each of them."""
+    return f"[{', '.join(_weighted(method, p) for p in shares)}]"
+
+
+def _weighted(method: str, p: Fraction) -> str:
+    if method != "linear":
+        return f"min(value) FILTER (upto > {_rank_sql(method, p, 'n')})"
+    above, below = p.numerator, p.denominator
+    low = f"min(value) FILTER (upto > (n - 1) * {above} // {below})"
+    high = f"min(value) FILTER (upto > ((n - 1) * {above} + {below - 1}) // {below})"
+    return f"{low} + ({high} - {low}) * ((n - 1) * {above} % {below} / {below})"
+
+
+def _rank_sql(method: str, p: Fraction, n: str) -> str:
+    """The rank of a percentile of `n` values, from 0."""
+    above, below = p.numerator, p.denominator
+    return {
         "lower": f"({n} - 1) * {above} // {below}",
         "loadgen_floor": f"{n} * {above} // {below}",
         "nearest_rank": f"greatest(({n} * {above} + {below - 1}) // {below}, 1) - 1",
     }[method]
-    return f"list_sort(list({column}) {filtered})[{rank} + 1]"
+
+
+def _ranked(column: str, where: str = "") -> str:
+    return f"list_sort(list({column}){_filter(f'{where} AND ' if where else '', f'({column}) IS NOT NULL')})"
+
+
+def _count(column: str, where: str = "") -> str:
+    return f"count({column}){_filter(where)}"
+
+
+def _filter(*conditions: str) -> str:
+    return f" FILTER ({''.join(conditions)})" if any(conditions) else ""
+
+
+def _share(p: Fraction) -> str:
+    return f"{float(p):.10g}"

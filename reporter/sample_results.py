@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
@@ -341,13 +341,9 @@ def _cost(prices: PriceTable | None, settings: Mapping[str, Any]) -> str:
     price = prices.of(model)
     if price is None:
         raise OptionError(f"{prices.file} has no price for the model {model}")
-    from reporter.costs import DOLLARS
+    from reporter.costs import dollars_sql
 
-    rates = {name: getattr(price, name) for name in ("input", "cached_input", "output", "reasoning")}
-    expression = DOLLARS
-    for name, rate in rates.items():
-        expression = expression.replace(f"${name}", f"{rate!r}::DOUBLE")
-    return expression
+    return dollars_sql(asdict(price))
 
 
 def _flat(log: OpenLog, query: str, *, raw: bool) -> str:

@@ -7,6 +7,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final
 
 from reporter.contents.texts import NO_TEXT, Excerpt, excerpt, prompt_in_words, response_in_words
+from reporter.log.database import rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -135,9 +136,7 @@ def _excerpts(
     chosen = [uuid for uuid, *_ in rows_of_requests]
     if not chosen:
         return ()
-    answer = log.execute(_MORE, {"chosen": chosen})
-    columns = [column[0] for column in answer.description or ()]
-    rows = {row[0]: dict(zip(columns, row, strict=True)) for row in answer.fetchall()}
+    rows = {row["sample_uuid"]: row for row in rows_of(log.execute(_MORE, {"chosen": chosen}))}
     seqs = [seq for row in rows.values() for seq in (row["ended_seq"], row["prompt_seq"]) if seq is not None]
     texts = read(seqs)
     return tuple(_request(rows[uuid], texts) for uuid in chosen)

@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING, Final
 
 from reporter import statements
 from reporter.compare.compared_metric import target_of
+from reporter.distribution import weighted_distribution
 from reporter.log.sql_files import condition, quoted
+from reporter.measured.log_evidence import good_sql
+from reporter.measured.values import are_lost, is_of_gaps, rows_sql
 from reporter.percentiles import percentile_sql
+from reporter.windows.rate_window import rates
 from rulesets.errors import ExpressionError
 from rulesets.expression import parse
-from rulesets.metric_table import BY_NAME, quantity_of
+from rulesets.metric_table import quantity_of
 from rulesets.quantity import PERCENTILE
 
 if TYPE_CHECKING:
@@ -20,23 +24,25 @@ if TYPE_CHECKING:
     from reporter.report import Report
     from rulesets.target import Target
 
-_ENDED: Final = "status IN ('completed', 'failed', 'cancelled')"
+_ENDED: Final = "count(*) FILTER (status IN ('completed', 'failed', 'cancelled'))"
 _RATES: Final[Mapping[str, str]] = {
-    "qps": "count(*) FILTER (in_window)",
-    "output_tps": "sum(output_tokens)",
-    "total_tps": "sum(input_tokens) + sum(output_tokens)",
+    "qps": "requests_per_s",
+    "output_tps": "output_tokens_per_s",
+    "total_tps": "total_tokens_per_s",
 }
-_JOBS: Final = "FROM sessions WHERE measured"
+_STATISTICS: Final[Mapping[str, str]] = {
+    "mean": "favg(value) FILTER (isfinite(value))",
+    "min": "min(value)",
+    "max": "max(value)",
+}
+_OF_VALUES: Final = frozenset({"latency", "length", "speed"})
 _OF_SESSIONS: Final[Mapping[str, str]] = {
-    "jobs_per_hour": "SELECT 3600e9 * count(*) FILTER (ending = 'completed') "
-    f"/ (max(ended_ns) - min(started_ns)) {_JOBS}",
-    "jobs_per_hour_per_user": f"SELECT 3600e3 / avg(duration_ms) {_JOBS} AND ending = 'completed'",
-    "hit_rate": "SELECT sum(cached_tokens) / sum(input_tokens) FROM session_turns "
-    "WHERE measured AND status = 'completed' AND cached_tokens IS NOT NULL",
-    "session_error": "SELECT count(*) FILTER (ending <> 'completed') / count(*) "
-    f"{_JOBS} AND ending NOT IN ('duration', 'stopped', 'cut')",
+    "jobs_per_hour": "SELECT jobs_per_hour FROM ({totals})",
+    "jobs_per_hour_per_user": "SELECT jobs_per_hour_per_user FROM ({totals})",
+    "hit_rate": "SELECT measured_hit_rate FROM ({totals})",
+    "session_error": "SELECT sum(count) FILTER (ending NOT IN ('completed', 'duration', 'stopped', 'cut')) "
+    "/ sum(count) FILTER (ending NOT IN ('duration', 'stopped', 'cut')) FROM ({endings})",
 }
-_STATISTICS: Final[Mapping[str, str]] = {"mean": "avg({0})", "min": "min({0})", "max": "max({0})"}
 _ACCURACY: Final = "accuracy"
 
 
@@ -51,13 +57,19 @@ def rules(report: Report) -> str:
     return _together({row.target: _of_rule(row.target, report) for row in verdict.rows}, "rule")
 
 
-def figures(metrics: Iterable[str]) -> str:
-    """The query of a comparison's figures, a row each; without figures that the views lack.
+def figures(metrics: Iterable[str], report: Report | None = None) -> str:
+    """The query of figures by names of `loadgen compare`, a row each; without figures that the views lack.
 
-    Percentiles are interpolated, as comparisons take them.
+    By the definitions of a report, or as comparisons take them: interpolated percentiles.
     """
     named = {name: target_of(name) for name in metrics if not name.startswith(_ACCURACY)}
-    return _together({name: _figure(target, "linear") for name, target in named.items()}, "metric")
+    return _together(
+        {
+            name: _figure(target, "linear") if report is None else _of_report(target, report)
+            for name, target in named.items()
+        },
+        "metric",
+    )
 
 
 def _together(queries: Mapping[str, str], column: str) -> str:
@@ -76,57 +88,41 @@ def _of_rule(text: str, report: Report) -> str:
         return ""
     if target.delta or target.metric.startswith(_ACCURACY):
         return ""
-    if target.metric == "qps" and not target.where:
-        return (
-            f"SELECT {statements.completions(report)} / any_value(duration_s) FROM arrived, measured_window"  # noqa: S608 (ours)
-        )
+    return _of_report(target, report)
+
+
+def _of_report(target: Target, report: Report) -> str:
+    """The query of a figure by the definitions of a report."""
+    if target.metric in _RATES and not target.where:
+        return f"SELECT {_RATES[target.metric]} FROM ({statements.rates_of(report)})"  # noqa: S608 (ours)
     counted = report.run.definitions.get("failed_requests") == "count_as_violation"
     return _figure(target, report.run.percentile_method, violations=counted)
-
-
-def _rate(metric: str, where: str) -> str:
-    """The query of a rate over the window; empty for any other metric."""
-    if metric not in _RATES:
-        return ""
-    return f"SELECT {_RATES[metric]} / any_value(duration_s) FROM arrived, measured_window WHERE {where}"  # noqa: S608 (what a rule has is quoted)
 
 
 def _figure(target: Target, method: str, *, violations: bool = False) -> str:
     """The query of a figure; with `violations`, failed requests count as infinite."""
     where = condition(target.where)
-    if query := _OF_SESSIONS.get(target.metric) or _rate(target.metric, where):
-        return query
+    if query := _OF_SESSIONS.get(target.metric):
+        totals, endings = (statements.figures(file) for file in ("session_totals", "session_endings"))
+        return query.format(totals=totals, endings=endings)
+    if rate := _RATES.get(target.metric):
+        return f"SELECT {rate} FROM ({rates(where=where)})"  # noqa: S608 (what a rule has is quoted)
     kind = quantity_of(target.metric).kind
-    ended = f"FROM samples WHERE measured AND {where}"
+    measured = f"FROM samples WHERE measured AND {where}"
     if kind == "error":
-        return f"SELECT count(*) FILTER (status = 'failed') / count(*) FILTER ({_ENDED}) {ended}"
+        return f"SELECT count(*) FILTER (status IN ('failed', 'cancelled')) / {_ENDED} {measured}"
     if kind == "good" and target.stat == "fraction":
-        met = " AND ".join(
-            f"coalesce({BY_NAME[limit.metric].column} {limit.op} {limit.bound!r}, false)"
-            for limit in target.conditions
-        )
-        good = f"{statements.MEASURED} AND {met or 'true'}"
-        return f"SELECT count(*) FILTER ({good}) / count(*) FILTER ({_ENDED}) {ended}"
-    if kind not in {"latency", "length", "speed"}:
-        return ""
-    metric = BY_NAME[target.metric]
-    if metric.per == "session":
-        column = "duration_ms" if metric.name == "session" else metric.column
-        ended = "FROM sessions WHERE measured AND ending = 'completed'"
-        return f"SELECT {_statistic(target.stat, method, column)} {ended}"
-    is_of_gaps = metric.per == "gap"
-    column = "gap_ms" if is_of_gaps else metric.column
-    source = "chunks JOIN samples USING (sample_uuid)" if is_of_gaps else "samples"
-    values = f"FROM {source} WHERE {statements.MEASURED} AND {where}"
-    # A request that failed generated nothing: an infinite latency, but no infinite speed.
-    if violations and kind != "speed":
-        failed = f"SELECT 'infinity'::DOUBLE {ended} AND status IN ('failed', 'cancelled')"
-        values = f"FROM (SELECT {column}::DOUBLE AS value {values} UNION ALL {failed})"
-        column = "value"
-    return f"SELECT {_statistic(target.stat, method, column)} {values}"
+        return f"SELECT count(*) FILTER ({good_sql(target.conditions)}) / {_ENDED} {measured}"
+    return _of_values(target, method, where, violations=violations) if kind in _OF_VALUES else ""
 
 
-def _statistic(stat: str, method: str, column: str) -> str:
-    if PERCENTILE.fullmatch(stat):
-        return percentile_sql(method, Fraction(stat[1:]) / 100, column)
-    return _STATISTICS[stat].format(column)
+def _of_values(target: Target, method: str, where: str, *, violations: bool) -> str:
+    """The query of a statistic of values of requests, gaps or sessions."""
+    rows = rows_sql(target.metric, where, lost=violations and are_lost(target.metric))
+    share = Fraction(target.stat[1:]) / 100 if PERCENTILE.fullmatch(target.stat) else None
+    if is_of_gaps(target.metric):
+        asked = {} if share is None else {"asked": share}
+        name = target.stat if share is None else "asked"
+        return f"SELECT {name} FROM ({weighted_distribution(rows, target.metric, method, asked)})"  # noqa: S608 (what a rule has is quoted)
+    statistic = _STATISTICS[target.stat] if share is None else percentile_sql(method, share, "value")
+    return f"SELECT {statistic} FROM ({rows})"  # noqa: S608 (what a rule has is quoted)

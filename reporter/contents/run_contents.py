@@ -6,20 +6,18 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from reporter.breakdown import by_stage, parts_sql
 from reporter.compare.compared_figure import figure
 from reporter.compare.compared_metric import metric
 from reporter.contents import example_requests, scored, session_lanes
 from reporter.contents.example_requests import FAILED, SLOWEST
-from reporter.log.sql_files import quoted, sql_file
 from reporter.log.subjects import has_sensors
 from reporter.log.window import windows_sql
 from reporter.measured.log_evidence import LogEvidence
 from reporter.plots.make import PLOTS, make_plot
 from reporter.plots.marks import phases_of
 from reporter.plots.plot_value import NoPlot, Plot
-from reporter.statements import STAGE, part
 from reporter.stored_answers import texts_of
-from reporter.windows.run_spans import span_number, stage_spans, stages_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -178,6 +176,7 @@ def run_contents(report: Report, evidence: LogEvidence) -> RunContents:
     plots = tuple(plot for plot in made if isinstance(plot, Plot))
     is_big = report.counts.issued > MANY_REQUESTS
     divided = [plot for plot in plots if not (is_big and _CHUNKS.search(PLOTS[plot.name].sql))]
+    by = by_stage(log, report.run.load)
     with texts_of(log.run) as read:
         return RunContents(
             headlines=headlines(LogEvidence(narrow, report)),
@@ -189,7 +188,7 @@ def run_contents(report: Report, evidence: LogEvidence) -> RunContents:
             sessions=session_lanes.sessions(log) if report.sessions else (),
             samples=scored.scored_samples(log, report.accuracy, read) if has_scores else None,
             windows="" if log.windows is None else windows_sql(log.windows, log.window),
-            stages=stage_statement(log, report),
+            stages="" if by is None else parts_sql(by, report.run.percentile_method),
             phases=phases_of(log),
         )
 
@@ -215,30 +214,3 @@ def _parts(log: OpenLog, tag: str, plots: Sequence[Plot]) -> Iterator[tuple[str,
             part = make_plot(log, plot.name, tag)
             if isinstance(part, Plot):
                 yield plot.name, part
-
-
-_STAGE_RATES: Final = """\
-    SELECT stage AS part, coalesce(sum(completed), 0) / sum(seconds) AS requests_per_s,
-        sum(output_tokens) / sum(seconds) AS output_tokens_per_s
-    FROM (VALUES {spans}) AS spans(span, stage, seconds)
-    LEFT JOIN (
-{happenings}
-    ) USING (span)
-    GROUP BY part"""
-
-
-def stage_statement(log: OpenLog, report: Report) -> str:
-    """The query of the stages of the load, with rates over each stage; empty without stages."""
-    spans = list(stage_spans(log, stages_of(report.run.load)))
-    if STAGE not in report.breakdown or not spans:
-        return ""
-    rows = (
-        f"({number}, {quoted(label)}, {span.width_ns / 1e9!r})" for number, (label, span) in enumerate(spans)
-    )
-    labels = ", ".join(quoted(label) for label, _ in spans)
-    rates = _STAGE_RATES.format(
-        spans=", ".join(rows), happenings=sql_file("figures/happenings").strip().rstrip(";")
-    )
-    value = f"[{labels}][span_of(scheduled_ns) + 1]"
-    number = span_number([span for _, span in spans])
-    return f"CREATE TEMP MACRO span_of(at_ns) AS {number};\n\n{part(report, value, rates)}"

@@ -13,6 +13,8 @@ from reporter.contents.texts import (
     reference_in_words,
     response_in_words,
 )
+from reporter.log.database import rows_of
+from reporter.log.sql_files import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -136,16 +138,10 @@ def scored_samples(
         rows = _rows(log, score, each)
         samples += _samples(log, score, rows, read)
         counted += rows[0]["n"] if rows else 0
-        queries.append(_query(score))
+        queries.append(
+            SCORED.format(number=score.pass_, scorer=quoted(score.scorer or ""), task=quoted(score.task))
+        )
     return ScoredSamples(tuple(samples), counted, "\nUNION ALL\n".join(queries))
-
-
-def _query(score: TaskScore) -> str:
-    return SCORED.format(number=score.pass_, scorer=_quoted(score.scorer), task=_quoted(score.task))
-
-
-def _quoted(text: str | None) -> str:
-    return "'" + (text or "").replace("'", "''") + "'"
 
 
 def _rows(log: OpenLog, score: TaskScore, limit: int) -> list[dict[str, Any]]:
@@ -159,8 +155,7 @@ def _rows(log: OpenLog, score: TaskScore, limit: int) -> list[dict[str, Any]]:
             "limit": limit,
         },
     )
-    columns = [column[0] for column in answer.description or ()]
-    return [dict(zip(columns, row, strict=True)) for row in answer.fetchall()]
+    return rows_of(answer)
 
 
 def _samples(

@@ -13,6 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
+from reporter.distribution import COMPLETED
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -57,6 +59,11 @@ ENDS: Final = {
 }
 """The same at their least, where stamps are uncertain, and the least and the most of a request's client
 overhead."""
+
+
+def with_delays(delays: Mapping[str, str]) -> str:
+    """SQL from FROM on: the measured requests that completed, with their delays as columns."""
+    return f"FROM (SELECT *, {', '.join(f'{sql} AS {name}' for name, sql in delays.items())} {COMPLETED})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,9 +178,7 @@ def _part(of_ms: float, server_ms: float, late_ms: float) -> OwnPart:
     return OwnPart(min(of_ms, max(0.0, of_ms - server_ms + late_ms)), of_ms)
 
 
-_LONGEST: Final = """
-    SELECT max(coalesce(own_ms + since(sent_ns, sent_high_ns), issue_lag_ms)) FROM samples
-    WHERE measured AND status = 'completed'"""
+_LONGEST: Final = f"SELECT max(coalesce(own_ms + since(sent_ns, sent_high_ns), issue_lag_ms)) {COMPLETED}"
 
 
 def longest_delay_ms(log: OpenLog, late_ms: float) -> float | None:

@@ -116,9 +116,6 @@ def cold_start(log: OpenLog, load: object, warmup: int, method: PercentileMethod
     return ColdStart(cold, early[cold // 2], usual.p50, whole, rest)
 
 
-_MEASURED: Final = (
-    "SELECT issued_ns, sample_uuid, ttft_ms FROM samples "
-    "WHERE measured AND status = 'completed' AND ttft_ms IS NOT NULL"
-)
-_FIRST_TURNS: Final = f"{_MEASURED} AND coalesce(turn, 0) = 0"
+_MEASURED: Final = "FROM samples WHERE measured AND status = 'completed' AND ttft_ms IS NOT NULL"
+_FIRST_TURNS: Final = f"SELECT issued_ns, sample_uuid, ttft_ms {_MEASURED} AND coalesce(turn, 0) = 0"
 """A later turn of a conversation finds its prefix in the server's cache: it does not say what is usual."""

@@ -252,7 +252,11 @@ def streamed_figures(
 
 
 def _all_figures(connection: DuckDBPyConnection, name: str) -> list[dict[str, Any]]:
-    answer = execute_file(connection, f"figures/{name}")
+    return rows_of(execute_file(connection, f"figures/{name}"))
+
+
+def rows_of(answer: DuckDBPyConnection) -> list[dict[str, Any]]:
+    """The rows of an answer, by column."""
     columns = [column[0] for column in answer.description or ()]
     return [dict(zip(columns, row, strict=True)) for row in answer.fetchall()]
 

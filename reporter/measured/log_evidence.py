@@ -177,11 +177,7 @@ class LogEvidence:
 
     def _good(self, conditions: Sequence[Condition], where: Where, span: str) -> Mapping[int, Sequence[int]]:
         """For each span that requests were issued in: how many were good, also in the window, and ended."""
-        met = " AND ".join(
-            f"coalesce({column(limit.metric, self._end)} {limit.op} {limit.bound!r}, false)"
-            for limit in conditions
-        )
-        good = f"status = 'completed' AND {met or 'true'}"
+        good = good_sql(conditions, self._end)
         rows = self.log.execute(_GOOD.format(span=span, good=good, where=condition(where))).fetchall()
         return {number: amounts for number, *amounts in rows}
 
@@ -206,6 +202,12 @@ class LogEvidence:
         from reporter.accuracy.question_scores import by_question
 
         return by_question(self.log, self._report.accuracy, name)
+
+
+def good_sql(conditions: Sequence[Condition], end: ValueEnd | None = None) -> str:
+    """SQL for whether a request met every condition; one that lacks one of the figures did not."""
+    met = (f"coalesce({column(limit.metric, end)} {limit.op} {limit.bound!r}, false)" for limit in conditions)
+    return " AND ".join(("status = 'completed'", *met))
 
 
 def _shared(rate: Rate, among: int | None) -> Rate:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from reporter.imported import has_starts
 from reporter.log.sql_files import condition
 from reporter.measured.timeline import FINEST, group_size, grouped, merged_size, windows
+from reporter.windows.rate_window import rates as rates_sql
 from rulesets.evidence import Rate
 
 if TYPE_CHECKING:
@@ -17,15 +18,6 @@ if TYPE_CHECKING:
     from rulesets.evidence import Where
 
 RATES: Final = ("qps", "output_tps", "total_tps")
-
-_ARRIVED: Final = """
-    SELECT
-        count(*) FILTER (completed),
-        count(*) FILTER (in_window),
-        sum(input_tokens),
-        sum_of_tokens(output_tokens)
-    FROM arrived
-    WHERE {where}"""
 
 # The tokens of an answer are taken to arrive evenly from its first to its last one. What came before the
 # window is in blocks below 0, so their numbers are rounded down: DuckDB's // would round them to 0.
@@ -75,18 +67,13 @@ def rates(log: OpenLog, report: Report, where: Where) -> Mapping[str, Rate]:
 
     Rates of a part are its completions and tokens over the whole window.
     """
-    n, completions, tokens_in, tokens_out = log.execute(_ARRIVED.format(where=condition(where))).fetchall()[0]
-    values: dict[str, float | None] = dict.fromkeys(RATES)
+    *part, n = log.execute(rates_sql(where=condition(where))).fetchall()[0]
+    values: dict[str, float | None] = dict(zip(RATES, part, strict=True))
     if not where:
         values = {name: getattr(report.throughput, name) for name in RATES}
         n = report.counts.completed
-    elif seconds := report.window.duration_s:
-        output = None if n and tokens_out is None else tokens_out or 0.0
-        total = None if output is None or (n and tokens_in is None) else output + (tokens_in or 0.0)
-        amounts = dict(zip(RATES, (completions, output, total), strict=True))
-        values = {
-            name: None if amount is None else float(amount) / seconds for name, amount in amounts.items()
-        }
+    elif not report.window.duration_s:
+        values = dict.fromkeys(RATES)
     if not has_starts(report.run.imported):
         return {name: Rate(value, n) for name, value in values.items()}
     width_ns, finest = _finest(log, where)

@@ -54,10 +54,10 @@ class Values:
 
     def of(self, metric: str, where: Where) -> LogSample:
         """The values of a metric over a part of the requests that completed."""
-        table = self._table(f"FROM ({_rows(metric, condition(where), '0', self.end)})", metric)
+        table = self._table(f"FROM ({rows_sql(metric, condition(where), '0', self.end)})", metric)
         infinite = self.violations(where) if self.violations and self._are_lost(metric) else 0
         ranked = Ranked(_packed(table["value"], "d"), _upto(table), infinite)
-        requests = cache(lambda: self._requests(where) if _is_of_gaps(metric) else ranked.count)
+        requests = cache(lambda: self._requests(where) if is_of_gaps(metric) else ranked.count)
         one_by_one = cache(lambda: self._one_by_one(metric, where))
         return LogSample(
             ranked,
@@ -81,13 +81,13 @@ class Values:
         from reporter.measured.timeline import issued_in
 
         many = requests() > ONE_BY_ONE
-        if not many and not _is_of_gaps(metric):
+        if not many and not is_of_gaps(metric):
             if edge is not None:
                 return [(1, float(value <= edge)) for value in one_by_one()]
             return [(1, value) for value in one_by_one() if math.isfinite(value)]
         span = issued_in(self.log, SPANS) if many else BY_ISSUE
         lost = self._are_lost(metric) and edge is not None
-        rows, amount = _rows(metric, condition(where), span, self.end, lost=lost), "fsum(value * weight)"
+        rows, amount = rows_sql(metric, condition(where), span, self.end, lost=lost), "fsum(value * weight)"
         if edge is not None:
             amount = f"coalesce(sum(weight) FILTER (value <= '{edge!r}'::DOUBLE), 0)::DOUBLE"
         span_rows = self.log.execute(
@@ -101,14 +101,12 @@ class Values:
 
     def _one_by_one(self, metric: str, where: Where) -> Sequence[float]:
         """The value of each request that has one, in the order of issue; violations are infinite."""
-        rows = _rows(metric, condition(where), BY_ISSUE, self.end, lost=self._are_lost(metric))
+        rows = rows_sql(metric, condition(where), BY_ISSUE, self.end, lost=self._are_lost(metric))
         query = f"SELECT value FROM ({rows}) ORDER BY span"  # noqa: S608 (what a log or a rule has is quoted)
         return [value for (value,) in self.log.execute(query).fetchall()]
 
     def _are_lost(self, metric: str) -> bool:
-        """Whether a request that failed has an infinite value: it generated nothing, so no infinite speed."""
-        of_requests = BY_NAME[metric].per != "session"
-        return self.violations is not None and of_requests and BY_NAME[metric].quantity.kind != "speed"
+        return self.violations is not None and are_lost(metric)
 
     def _requests(self, where: Where) -> int:
         """How many requests completed."""
@@ -121,7 +119,7 @@ class Values:
         """For each of the finest spans of time: the count of values, and the sum."""
         from reporter.measured.timeline import FINEST, issued_in
 
-        rows = _rows(metric, condition(where), issued_in(self.log), self.end)
+        rows = rows_sql(metric, condition(where), issued_in(self.log), self.end)
         span_rows = self.log.execute(
             f"SELECT span, sum(weight)::BIGINT, fsum(value * weight) FROM ({rows}) GROUP BY span"  # noqa: S608 (what a log or a rule has is quoted)
         ).fetchall()
@@ -138,20 +136,27 @@ class Values:
         ).to_arrow_table()
 
 
-def _is_of_gaps(metric: str) -> bool:
+def are_lost(metric: str) -> bool:
+    """Whether a failed request can have an infinite value: it generated nothing, so no infinite speed."""
+    return BY_NAME[metric].per != "session" and BY_NAME[metric].quantity.kind != "speed"
+
+
+def is_of_gaps(metric: str) -> bool:
     """Whether a request has many values of a metric."""
     return BY_NAME[metric].per == "gap"
 
 
-def _rows(metric: str, where: str, span: str, end: ValueEnd | None, *, lost: bool = False) -> str:
+def rows_sql(
+    metric: str, where: str, span: str = "0", end: ValueEnd | None = None, *, lost: bool = False
+) -> str:
     """SQL for the values, each with span and multiplicity; with infinite ones of `lost` requests."""
-    if _is_of_gaps(metric) and end:
+    if is_of_gaps(metric) and end:
         requests = (
             f"SELECT *, ({span})::BIGINT AS span FROM counted "  # noqa: S608 (what a log or a rule has is quoted)
             f"WHERE measured AND status = 'completed' AND {where}"
         )
         return gaps(end, requests)
-    if _is_of_gaps(metric):
+    if is_of_gaps(metric):
         return (
             "SELECT span, gap_us / 1e3 AS value, count(*) AS weight "  # noqa: S608 (what a log or a rule has is quoted)
             f"FROM (SELECT ({span})::BIGINT AS span, unnest(chunk_gaps_us[2:]) AS gap_us FROM counted "

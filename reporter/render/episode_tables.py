@@ -40,7 +40,7 @@ _TOOLS_IN_LINE: Final = 5
 def endings(episodes: Episodes) -> Table:
     """How episodes ended, and how many in each way."""
     rows = tuple((ending, whole(count)) for ending, count in episodes.endings.items())
-    return Table(headed("Ending", "episodes"), rows, sql=statements.episodes("episode_endings"))
+    return Table(headed("Ending", "episodes"), rows, sql=statements.figures("episode_endings"))
 
 
 def figures(episodes: Episodes) -> Table:
@@ -50,7 +50,7 @@ def figures(episodes: Episodes) -> Table:
         for key, label in _FIGURES.items()
         if (statistics := episodes.figures.get(key)) is not None and (statistics.max or key in _ALWAYS)
     )
-    return Table(headed("Per episode", *_STATISTICS), rows, sql=statements.episodes("episodes"))
+    return Table(headed("Per episode", *_STATISTICS), rows, sql=statements.figures("episodes"))
 
 
 def turns(episodes: Episodes) -> Table:
@@ -67,7 +67,7 @@ def turns(episodes: Episodes) -> Table:
         for turn in episodes.turns[:_MOST_TURNS]
         if len(episodes.turns) > 1
     )
-    return Table(headed(*titles), rows, sql=statements.episodes("episode_turns"))
+    return Table(headed(*titles), rows, sql=statements.figures("episode_turns"))
 
 
 def tools(episodes: Episodes) -> Table:
@@ -77,7 +77,7 @@ def tools(episodes: Episodes) -> Table:
         for tool in episodes.tools
     )
     titles = ("Tool", "calls", "failed", "mean time (ms)", "p99 time (ms)")
-    return Table(headed(*titles), rows, sql=statements.episodes("episode_tools"))
+    return Table(headed(*titles), rows, sql=statements.figures("episode_tools"))
 
 
 def shares(episodes: Episodes) -> list[str]:

@@ -81,7 +81,7 @@ def _gauge(name: str, mean: float | None, highest: float | None) -> str:
 
 def compared(side: ServerSide) -> Table:
     """Each quantity as measured by both sides, with the difference and the agreement."""
-    return Table(_COLUMNS, tuple(map(_row, side.compared)), sql=statements.server_side())
+    return Table(_COLUMNS, tuple(map(_row, side.compared)), sql=statements.figures("server_side"))
 
 
 def _row(row: SideBySide) -> tuple[Cell, ...]:

@@ -43,7 +43,7 @@ def figures(sessions: Sessions) -> Table:
         for key, (label, unit) in _FIGURES.items()
         if (statistics := sessions.figures.get(key)) is not None and statistics.max
     )
-    return Table(headed("Per session", *_STATISTICS), rows, sql=statements.sessions("sessions"))
+    return Table(headed("Per session", *_STATISTICS), rows, sql=statements.figures("sessions"))
 
 
 def depths(sessions: Sessions) -> Table:
@@ -60,7 +60,7 @@ def depths(sessions: Sessions) -> Table:
         for depth in sessions.depths
         if len(sessions.depths) > 1
     )
-    return Table(headed(*titles), rows, "By depth of agents", statements.sessions("session_depths"))
+    return Table(headed(*titles), rows, "By depth of agents", statements.figures("session_depths"))
 
 
 def reuse(sessions: Sessions) -> Table:
@@ -75,7 +75,7 @@ def reuse(sessions: Sessions) -> Table:
         )
         for row in sessions.reuse
     )
-    return Table(headed(*titles), rows, "Reuse of prefixes by turn", statements.sessions("session_reuse"))
+    return Table(headed(*titles), rows, "Reuse of prefixes by turn", statements.figures("session_reuse"))
 
 
 _FIDELITY: Final = {
@@ -100,7 +100,7 @@ def fidelity(sessions: Sessions) -> Table:
         for name, label in _FIDELITY.items()
         if (row := sessions.fidelity.get(name)) is not None
     )
-    return Table(headed(*titles), rows, "Against the record", statements.sessions("session_fidelity"))
+    return Table(headed(*titles), rows, "Against the record", statements.figures("session_fidelity"))
 
 
 def all_tables(sessions: Sessions) -> Iterator[Table]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from reporter import statements
 from reporter.costs import correct_answers
 from reporter.json_values import members
-from reporter.log.database import figures
+from reporter.log.database import figures, rows_of
 from reporter.log.run_head import logged_settings
 from reporter.log.sql_files import sql_file
 from reporter.values.energy import Energy, MetricStats, TaskEnergy
@@ -150,7 +151,7 @@ def energy(log: OpenLog, report: Report) -> tuple[Energy | None, int]:
         joules_per_request=_by(window_j, completed),
         integral_share=row["integral_share"],
         tasks=list(_tasks(log, report.accuracy)),
-        stats={name: _stats(log, name) for name in STATS},
+        stats=_all_stats(log),
     ), int(row["went_back"])
 
 
@@ -183,6 +184,16 @@ def _tasks(log: OpenLog, accuracy: Sequence[TaskScore]) -> Iterator[TaskEnergy]:
             ipw=_by(share, watts),
             ipj=_by(share, joules),
         )
+
+
+def _all_stats(log: OpenLog) -> dict[str, MetricStats | None]:
+    observed = {row.pop("figure"): row for row in rows_of(log.execute(statements.request_energy()))}
+    return {
+        name: (MetricStats(**row) if row["count"] else None)
+        if (row := observed.get(name))
+        else _stats(log, name)
+        for name in STATS
+    }
 
 
 def _stats(log: OpenLog, name: str) -> MetricStats | None:

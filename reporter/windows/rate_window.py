@@ -16,6 +16,22 @@ if TYPE_CHECKING:
 
 OFFLINE: Final = "offline"
 
+_RATES: Final = """\
+SELECT
+    completions / duration_s AS requests_per_s,
+    if(n = 0, coalesce(output_tokens, 0), output_tokens) / duration_s AS output_tokens_per_s,
+    output_tokens_per_s + if(n = 0, coalesce(input_tokens, 0), input_tokens) / duration_s
+        AS total_tokens_per_s,
+    n
+FROM measured_window, (
+    SELECT
+        count(*) FILTER (completed) AS n,
+        count(*) FILTER (in_window){first} AS completions,
+        sum(input_tokens) AS input_tokens,
+        sum_of_tokens(output_tokens) AS output_tokens
+    FROM arrived{where}
+)"""
+
 
 def over_defined_window(
     log: OpenLog, kind: WindowKind, steady: SteadyState | None, load: str | None
@@ -41,12 +57,23 @@ def over_defined_window(
     return log
 
 
-def uncounted(window: Window, load: Mapping[str, Any], segments: int) -> int:
-    """How many completions a rate leaves out: of LoadGen's n queries from the first on, one in each segment.
+def rates(*, first_uncounted: bool = False, where: str = "") -> str:
+    """The query of the rates over the window, and of how many requests completed.
+
+    Args:
+        first_uncounted: See `is_first_uncounted`.
+        where: SQL for a part of the requests.
+    """
+    first = " - (SELECT count(duration_s) FROM windows)" if first_uncounted else ""
+    return _RATES.format(first=first, where=f" WHERE {where}" if where else "")
+
+
+def is_first_uncounted(window: Window, load: Mapping[str, Any]) -> bool:
+    """Whether a rate leaves one completion of each segment out: LoadGen counts from the first query on.
 
     MLPerf LoadGen, results.cc, PerformanceSummary: (n - 1) / t for the scenario Server, n / t for Offline.
     """
-    return segments if window.kind == "last_issued_done" and load.get("kind") != OFFLINE else 0
+    return window.kind == "last_issued_done" and load.get("kind") != OFFLINE
 
 
 def _over_steady_state(log: OpenLog, steady: SteadyState | None) -> OpenLog:

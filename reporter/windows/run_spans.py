@@ -11,6 +11,7 @@ from math import inf, isfinite
 from typing import TYPE_CHECKING, Any, Final
 
 from reporter.distribution import summaries_by_group
+from reporter.log.database import rows_of
 from reporter.log.sql_files import sql_file
 from reporter.report import Moment
 
@@ -60,14 +61,13 @@ def over_time(log: OpenLog, method: PercentileMethod) -> list[Moment]:
         rows.append(SpanRow(first_ns, origin_ns + before * width_ns, width_ns, spans))
         starts += [(segment, (before + number) * width_ns / 1e9) for number in range(spans)]
     happened, span_of = happenings(log, rows), span_macro(log, rows)
-    ttft, latency = (
-        summaries_by_group(log, f"SELECT {span_of}(issued_ns) AS part, {metric} AS value {_OF}", method)
-        for metric in ("ttft_ms", "latency_ms")
-    )
-    return _moments(starts, width_ns / 1e9, happened, ttft, latency)
+    by_metric = summaries_by_group(log, _OF.format(span_of=span_of), ("ttft_ms", "latency_ms"), method)
+    return _moments(starts, width_ns / 1e9, happened, by_metric["ttft_ms"], by_metric["latency_ms"])
 
 
-_OF: Final = "FROM samples WHERE status = 'completed'"
+_OF: Final = """
+    FROM (SELECT {span_of}(issued_ns) AS part, status, ttft_ms, latency_ms FROM samples)
+    WHERE status = 'completed'"""
 
 
 def _round_width(least_ns: int) -> int:
@@ -212,9 +212,7 @@ def happenings(log: OpenLog, rows: Sequence[SpanRow]) -> Mapping[int, Mapping[st
     """
     macro = span_macro(log, rows)
     answer = log.execute(sql_file("figures/happenings").replace("span_of(", f"{macro}("))
-    columns = [column[0] for column in answer.description or ()]
-    amounts = [dict(zip(columns, row, strict=True)) for row in answer.fetchall()]
-    return {happened["span"]: happened for happened in amounts}
+    return {happened["span"]: happened for happened in rows_of(answer)}
 
 
 def span_macro(log: OpenLog, rows: Sequence[SpanRow]) -> str:

@@ -71,12 +71,16 @@ def check(computed: Summary | None, values: list[float], method: PercentileMetho
     ordered = sorted(values)
     for name, p in PERCENTILES.items():
         place = position(method, len(values), p)
-        assert getattr(computed, name) == place.between(ordered[place.below], ordered[place.above])
+        between = place.between(ordered[place.below], ordered[place.above])
+        # DuckDB interpolates in another order of operations; a method without is exact to the last bit.
+        assert getattr(computed, name) == (
+            pytest.approx(between, rel=1e-12) if method == "linear" else between
+        )
 
 
 @given(values=st.lists(FIGURES, min_size=1, max_size=200), method=METHODS)
 def test_a_summary_is_that_of_its_values(values: list[float], method: PercentileMethod) -> None:
-    """Every figure equals the one that plain Python finds; the percentiles are equal to the last bit."""
+    """Every figure equals the one that plain Python finds; ranks to the last bit."""
     check(summarize(method, value=values), values, method)
 
 

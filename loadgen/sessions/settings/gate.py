@@ -9,17 +9,15 @@ from typing import Annotated, Final, Literal
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.formats import TEXT
 from loadgen.sessions.settings.format_options import Json, VerdictFormat
-from loadgen.sessions.settings.kinds import Rule
 from loadgen.sessions.settings.option import RESULT, Argument, Panel
 from loadgen.sessions.settings.tokenizer_options import Tokenizer
-from loadgen.sessions.settings.verdict_options import ON_INVALID, Inconclusive
+from loadgen.sessions.settings.verdict_options import ON_INVALID, RULES, RuleSettings
 
-RULES: Final = Panel("Rules")
 FURTHER_INPUTS: Final = Panel("Further inputs")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class GateSettings:
+class GateSettings(RuleSettings):
     """The options of `loadgen gate`, one per field."""
 
     run: Annotated[
@@ -29,25 +27,6 @@ class GateSettings:
             show_default=False,
         ),
     ]
-
-    ruleset: str | None = RULES.option(
-        "A ruleset: NAME[@VERSION] (see loadgen list rulesets) or a YAML file.", metavar="NAME|FILE"
-    )
-    scenario: str | None = RULES.option(
-        "The scenario of the ruleset. Default: the one for the run's model and load.",
-        metavar="[MODEL/]SCENARIO",
-    )
-    require: list[Rule] = RULES.option(
-        "A target, e.g. 'ttft:p(99)<500ms', in addition to the ruleset's. Repeatable.", []
-    )
-    skip: list[str] = RULES.option(
-        "Skip a rule or a group of rules; the verdict lists skipped rules. Repeatable.",
-        [],
-        metavar="ID|GROUP",
-    )
-    inconclusive: Inconclusive = RULES.option(
-        "The exit code of an inconclusive verdict: 0 (pass), 1 (fail), or 5.", "5"
-    )
 
     on_invalid: Literal["fail", "warn"] | None = RULES.option(ON_INVALID)
 

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from loadgen.sessions.settings.kinds import Rule
-from loadgen.sessions.settings.option import GENERAL, RESULT
+from loadgen.sessions.settings.option import GENERAL, Panel
 from rulesets.exit_codes import PRECEDENCE, ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+RULES: Final = Panel("Rules")
 
 Inconclusive = Literal["pass", "fail", "0", "1", "5"]
 """The exit code of an inconclusive verdict: 0 as if passed, 1 as if failed, or its own code."""
@@ -44,32 +46,40 @@ OnInvalid = Annotated[Literal["fail", "warn"] | None, GENERAL.declares(ON_INVALI
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class VerdictSettings:
-    """Options of the verdict."""
+class RuleSettings:
+    """The rules of a verdict."""
 
-    require: list[Rule] = RESULT.option(
-        "A target, e.g. 'ttft:p(99)<500ms'; repeatable. Exit 1 if missed.", [], stored=False
+    require: list[Rule] = RULES.option(
+        "A target, e.g. 'ttft:p(99)<500ms', in addition to a ruleset's; repeatable. Exit 1 if missed.",
+        [],
+        stored=False,
     )
-    ruleset: str | None = RESULT.option(
+    ruleset: str | None = RULES.option(
         "A ruleset: NAME[@VERSION] (see loadgen list rulesets) or a YAML file.",
         metavar="NAME|FILE",
         stored=False,
     )
-    scenario: str | None = RESULT.option(
-        "The scenario of the ruleset. Default: the one for this model and this load.",
+    scenario: str | None = RULES.option(
+        "The scenario of the ruleset. Default: the one for the run's model and load.",
         metavar="[MODEL/]SCENARIO",
         stored=False,
     )
-    skip: list[str] = RESULT.option(
+    skip: list[str] = RULES.option(
         "Skip a rule or a group of rules; the verdict lists skipped rules. Repeatable.",
         [],
         metavar="ID|GROUP",
         stored=False,
     )
-    abort_on_fail: bool = RESULT.switch(
-        "End the run, with exit 1, as soon as a target is certain to be missed."
-    )
-    inconclusive: Inconclusive = RESULT.option(
+    inconclusive: Inconclusive = RULES.option(
         "The exit code of an inconclusive verdict: 0 (pass), 1 (fail), or 5.", "5"
     )
-    on_invalid: Literal["fail", "warn"] = RESULT.option(_HELP, "fail")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class VerdictSettings(RuleSettings):
+    """The options of a run's own verdict."""
+
+    abort_on_fail: bool = RULES.switch(
+        "End the run, with exit 1, as soon as a target is certain to be missed."
+    )
+    on_invalid: Literal["fail", "warn"] = RULES.option(_HELP, "fail")

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from reporter import statements
+from reporter.contents import metric_statements
 from reporter.number_text import decimals, figure, fixed, percent, whole
 from reporter.render.console_page import clean
 from reporter.render.html.page import CardFigure, FigureCard, FigureCards
@@ -29,7 +30,7 @@ _MOST_ERRORS: Final = 3
 def cards(report: Report, contents: RunContents) -> FigureCards | None:
     """The cards: scores, sessions, throughput, latencies, failures; None where there is no figure."""
     headlines = contents.headlines
-    rates = statements.rates(report)
+    rates = statements.rates_of(report)
     made = (
         *_scores(report),
         *_sessions(report, headlines),
@@ -71,7 +72,7 @@ def _sessions(report: Report, headlines: Mapping[str, HeadlineValue]) -> Iterato
     if hits := headlines.get("hit_rate"):
         more.append(f"{fixed(100 * hits.value, 1)} % cached")
     figures = tuple(_figure(_in_seconds(duration), name) for name, duration in durations.items())
-    yield FigureCard("Session duration", figures, tuple(more), statements.sessions("sessions"))
+    yield FigureCard("Session duration", figures, tuple(more), statements.figures("sessions"))
 
 
 def _range(of: HeadlineValue) -> str:
@@ -110,7 +111,8 @@ def _latencies(report: Report, headlines: Mapping[str, HeadlineValue]) -> Iterat
                 for metric, figures in shown.items()
                 if metric != first and figures
             )
-            sql = statements.latency(report, f"{first}_ms")
+            names = (f"{it}:p({each.name[1:]})" for it, figures in shown.items() for each in figures)
+            sql = metric_statements.figures(names, report)
             yield FigureCard(_TITLES[first], shown[first], more, sql)
 
 
@@ -128,7 +130,7 @@ def _failures(report: Report, headlines: Mapping[str, HeadlineValue]) -> Iterato
         *named,
         *([f"{whole(others)} others"] if others else []),
     )
-    yield FigureCard("Failures", (value,), more, statements.counts())
+    yield FigureCard("Failures", (value,), more, statements.figures("counts"))
 
 
 def _figure(headline: HeadlineValue, name: str = "", unit: str = "") -> CardFigure:

@@ -6,9 +6,11 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Final
 
 from reporter import statements
-from reporter.contents import cost_statements, finding_statements, metric_statements
+from reporter.breakdown import STAGE
+from reporter.contents import finding_statements, metric_statements
 from reporter.contents.intervals import intervals
 from reporter.contents.run_contents import RunContents
+from reporter.costs import cost_sql
 from reporter.findings.acceptance import IN_WORDS
 from reporter.render import (
     breakdown_tables,
@@ -118,7 +120,7 @@ def _details(report: Report, contents: RunContents) -> Iterator[Section]:
     yield from _telemetry(report)
     if report.cost is not None:
         lines = tuple(cost_lines.lines(asdict(report.cost)))
-        yield Prose("cost", "Cost", lines, tuple(cost_statements.of_cost(report)))
+        yield Prose("cost", "Cost", lines, tuple(cost_sql(report)))
     if named := tuple(intervals(report)):
         paragraphs = tuple(how for _, how, _ in named)
         yield Prose("intervals", "Intervals", paragraphs, tuple((of, sql) for of, _, sql in named))
@@ -186,8 +188,7 @@ def _latencies(report: Report) -> Iterator[Table]:
 
 def _parts(report: Report, contents: RunContents) -> Iterator[Table]:
     for name in report.breakdown:
-        is_stage = name == statements.STAGE
-        sql = contents.stages if is_stage else statements.parts(report, name)
+        sql = contents.stages if name == STAGE else statements.parts(report, name)
         yield breakdown_tables.parts(report, name, sql)
 
 
@@ -213,7 +214,7 @@ def _telemetry(report: Report) -> Iterator[Section]:
         yield Prose("cache-hits", "Cache hits", (f"{line}.",), (("By usage", statements.CACHE_HITS),))
     if energy is not None:
         lines = tuple(f"{line[:1].upper()}{line[1:]}." for line in sensor_tables.energy_lines(energy))
-        yield Prose("energy", "Energy", tuple(map(plain, lines)), (("Energy", statements.energy()),))
+        yield Prose("energy", "Energy", tuple(map(plain, lines)), (("Energy", statements.figures("energy")),))
         if (of_requests := sensor_tables.per_request(energy)).rows:
             note = "Of measured requests that completed."
             yield Tables("request-energy", "Energy of requests", (of_requests,), (note,))

@@ -55,7 +55,7 @@ def section(sessions: Iterable[Sequence[LaneTurn]], of: int) -> SessionLanes:
         drawn,
         tuple((kind, words) for kind, words in KINDS.items() if kind in used),
         f"{chosen}; times from the first issue.",
-        statements.sessions("session_lanes"),
+        statements.figures("session_lanes"),
     )
 
 

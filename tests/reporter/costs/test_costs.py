@@ -11,8 +11,7 @@ import pytest
 
 from recorder import EventType
 from reporter import MetricsReporter
-from reporter.contents.cost_statements import of_cost
-from reporter.costs import Price, PriceTable
+from reporter.costs import Price, PriceTable, cost_sql
 from reporter.log.query import query
 from reporter.render.console import render
 from reporter.render.cost_lines import dollars
@@ -106,8 +105,8 @@ def test_a_correct_answer(run: Run) -> None:
     total = 3 * (10 * 1 + 100 * 10) / 1e6
     assert (task.task, task.scorer, task.correct) == ("gsm8k", "official", 2)
     assert (task.total, task.per_correct) == pytest.approx((total, total / 2))
-    of_run, of_tasks = (query(run.folder, sql).rows for _, sql in of_cost(report))
-    assert of_run == [(*(pytest.approx(total),) * 2, pytest.approx(total / 3), 3)]
+    of_run, of_tasks = (query(run.folder, sql).rows for _, sql in cost_sql(report))
+    assert of_run == [(*(pytest.approx(total),) * 2, 3, pytest.approx(total / 3), 0, 0)]
     assert of_tasks == [("gsm8k", "official", pytest.approx(total), 2, pytest.approx(total / 2))]
 
 
@@ -136,7 +135,7 @@ def test_judges_have_their_own_price(run: Run) -> None:
         report = reporter.create_report(prices=TABLE)
         assert report.cost is not None
         assert report.cost.judge == pytest.approx(0.0011)
-        *_, (name, sql) = of_cost(report)
+        *_, (name, sql) = cost_sql(report)
         assert name == "Judges"
         assert reporter.log.execute(sql).fetchall() == [("small-judge", pytest.approx(0.0011))]
         reporter.log.execute(

@@ -10,7 +10,7 @@ import pytest
 
 from reporter import MetricsReporter, statements
 from reporter.contents import finding_statements
-from reporter.contents.run_contents import run_contents, stage_statement
+from reporter.contents.run_contents import run_contents
 from reporter.log.query import queries, query
 from reporter.measured_run import measured
 from reporter.render.html.run_page import page_of
@@ -61,7 +61,7 @@ def test_stages_and_windows_are_in_their_queries(stepped: Path) -> None:
     definitions = Definitions(throughput_window="last_issued_done", tpot_end="complete")
     with measured(stepped, definitions) as (report, evidence):
         page = page_of(report, run_contents(report, evidence))
-        stages = stage_statement(evidence.log, report)
+        stages = run_contents(report, evidence).stages
     defined = "SET VARIABLE tpot_end = 'complete';\n"
     assert (
         statements.variables(report)
@@ -72,8 +72,8 @@ def test_stages_and_windows_are_in_their_queries(stepped: Path) -> None:
     whole, tpot, parts, own = queries(
         stepped,
         [
-            variables + statements.rates(report),
-            variables + statements.latency(report, "tpot_ms"),
+            variables + statements.rates_of(report),
+            variables + statements.latencies(report, [("tpot_ms", "TPOT")]),
             variables + stages,
             "SELECT kind, start_ns, end_ns FROM measured_window",
         ],
@@ -82,7 +82,7 @@ def test_stages_and_windows_are_in_their_queries(stepped: Path) -> None:
     assert own.rows == [(window.kind, window.start_ns, window.end_ns)]
     assert report.tpot_ms is not None
     assert whole.rows[0][:2] == pytest.approx((report.throughput.qps, report.throughput.output_tps))
-    assert tpot.rows[0][1] == pytest.approx(report.tpot_ms.mean)
+    assert tpot.rows[0][2] == pytest.approx(report.tpot_ms.mean)
     rows = {row[0]: dict(zip(parts.columns, row, strict=True)) for row in parts.rows}
     assert len(rows) == 3
     for part in report.breakdown["stage"]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from recorder import EventType
-from reporter import MetricsReporter, statements
+from reporter import MetricsReporter
 from reporter.contents.intervals import intervals
 from reporter.contents.run_contents import RunContents
 from reporter.log.query import query
@@ -34,22 +34,6 @@ def warmed(a_run: Callable[..., Any]) -> tuple[Path, Report]:
     folder = run.stops(400).ends(500).write()
     with MetricsReporter(folder) as reporter:
         return folder, reporter.create_report()
-
-
-def test_phases_are_in_their_query(warmed: tuple[Path, Report]) -> None:
-    """The warm-up with the rates of its own time."""
-    folder, report = warmed
-    answer = query(folder, statements.parts(report, "phase"))
-    rows = {row[0]: dict(zip(answer.columns, row, strict=True)) for row in answer.rows}
-    assert {part.value for part in report.breakdown["phase"]} == set(rows) == {"warmup", "performance"}
-    for part in report.breakdown["phase"]:
-        assert part.value is not None
-        row = rows[part.value]
-        assert row["issued"] == part.issued
-        assert part.ttft_ms is not None
-        assert row["ttft_p99_ms"] == pytest.approx(part.ttft_ms.p99)
-        assert row["requests_per_s"] == pytest.approx(part.qps)
-        assert row["output_tokens_per_s"] == pytest.approx(part.output_tps)
 
 
 def test_intervals_have_the_values_that_go_in(warmed: tuple[Path, Report]) -> None:

@@ -15,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadgen.sessions.formats import render as render_as
-from reporter import MetricsReporter, TPOTReportingMode, statements
 from reporter.contents.example_requests import FAILED, SLOWEST
 from reporter.contents.scored import ScoredSample, ScoredSamples
 from reporter.contents.texts import Excerpt, excerpt
@@ -31,7 +30,7 @@ from tests.conftest import ROOT
 from tests.reporter.html.conftest import SAFE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from reporter.log.query import QueryResult
     from tests.reporter.html.conftest import MadePage
@@ -119,44 +118,12 @@ def test_hostile_text_stays_text(hostile_page: MadePage) -> None:
     assert "{{ 7 * 7 }}" in shown
 
 
-def test_every_figure_of_the_first_screen_is_in_its_sql(
+def test_the_shown_requests_are_in_their_queries(
     hostile_page: MadePage, ask: Callable[..., QueryResult]
 ) -> None:
-    """The queries of the cards and of the tables answer what the page says."""
-    run, report = hostile_page.run, hostile_page.report
-    assert ask(run, statements.rates(report)).rows == [
-        pytest.approx((report.throughput.qps, report.throughput.output_tps, report.throughput.total_tps))
-    ]
-    for column in ("ttft_ms", "tpot_ms", "itl_ms", "latency_ms"):
-        summary = getattr(report, column)
-        figures = [summary.count, summary.mean, summary.p50, summary.p90, summary.p95, summary.p99]
-        assert ask(run, statements.latency(report, column)).rows == [
-            pytest.approx((*figures, summary.p999, summary.max))
-        ], column
-    assert len(ask(run, SLOWEST).rows) == len(hostile_page.contents.slowest) == 20
-    assert len(ask(run, FAILED).rows) == len(hostile_page.contents.failed) == 3
-
-
-@pytest.fixture(scope="module")
-def reporter(hostile_page: MadePage) -> Iterator[MetricsReporter]:
-    """The log of a page, opened once for all reports."""
-    with MetricsReporter(hostile_page.run) as reporter:
-        yield reporter
-
-
-@pytest.mark.parametrize("method", ["linear", "lower", "loadgen_floor", "nearest_rank"])
-def test_percentiles_are_in_their_sql_by_every_method(
-    hostile_page: MadePage, reporter: MetricsReporter, method: str, ask: Callable[..., QueryResult]
-) -> None:
-    """As the report takes them, also weighted by tokens."""
-    report = reporter.create_report(
-        percentile_method=method, tpot_reporting_mode=TPOTReportingMode.TOKEN_WEIGHTED
-    )
-    for column, summary in (("latency_ms", report.latency_ms), ("tpot_ms", report.tpot_ms)):
-        assert summary is not None
-        (row,) = ask(hostile_page.run, statements.latency(report, column)).rows
-        figures = (summary.count, summary.mean, summary.p50, summary.p90, summary.p95, summary.p99)
-        assert row == pytest.approx((*figures, summary.p999, summary.max))
+    """The slowest, and those that failed."""
+    assert len(ask(hostile_page.run, SLOWEST).rows) == len(hostile_page.contents.slowest) == 20
+    assert len(ask(hostile_page.run, FAILED).rows) == len(hostile_page.contents.failed) == 3
 
 
 @pytest.mark.slow

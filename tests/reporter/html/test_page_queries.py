@@ -12,7 +12,6 @@ from loadgen.sessions.compare_runs import compare_runs
 from loadgen.sessions.plotting import plots_of_comparison
 from loadgen.sessions.run.report_of_log import opened_report
 from loadgen.sessions.settings.compare import CompareSettings
-from loadgen.sessions.settings.definition_options import with_definitions
 from recorder import EventType
 from reporter import statements
 from reporter.contents import metric_statements
@@ -114,61 +113,6 @@ def test_every_section_with_figures_has_its_query(
     assert [sql for sql in queries if not ask(run, sql).rows] == []
 
 
-def test_rules_are_in_their_query(
-    run: Path, made: tuple[Report, RunContents], ask: Callable[..., QueryResult]
-) -> None:
-    """Each target with what was observed, in the units of the views."""
-    report, _ = made
-    assert report.verdict is not None
-    rows = dict(ask(run, metric_statements.rules(report)).rows)
-    observed_figures = {
-        row.target: row.observed for row in report.verdict.rows if row.group in {"target", "goodput"}
-    }
-    scales = {"%": 100, "s": 1e-3}
-    units = {row.target: scales.get(row.unit, 1) for row in report.verdict.rows}
-    assert rows.keys() == observed_figures.keys()
-    assert {text: units[text] * value for text, value in rows.items()} == pytest.approx(observed_figures)
-
-
-@pytest.mark.slow
-def test_rules_that_count_failures_are_in_their_query(run: Path, ask: Callable[..., QueryResult]) -> None:
-    """A failed request is slower than every bound, and no fast one."""
-    rules = ("ttft:p(90)<900ms", "itl:p(99)<900ms", "output_tokens:p(50)>1", "generation_tps:p(1)>1")
-    ruleset = with_definitions(of_expressions(rules), {"failed_requests": "count_as_violation"})
-    with opened_report(run, ruleset) as (report, _):
-        verdict = report.verdict
-        assert verdict is not None
-        assert dict(ask(run, metric_statements.rules(report)).rows) == {
-            row.target: pytest.approx(row.observed) for row in verdict.rows
-        }
-    with opened_report(run, of_expressions(rules)) as (usual, _):
-        assert usual.verdict is not None
-        assert verdict.rows[0].observed > usual.verdict.rows[0].observed
-
-
-@pytest.mark.parametrize("method", ["linear", "nearest_rank"])
-def test_parts_are_in_their_query(run: Path, method: str, ask: Callable[..., QueryResult]) -> None:
-    """Rates and latencies of each value of a tag."""
-    from reporter import MetricsReporter
-
-    with MetricsReporter(run) as reporter:
-        report = reporter.create_report(percentile_method=method)
-    answer = ask(run, statements.parts(report, "class"))
-    parts = {row[0]: dict(zip(answer.columns, row, strict=True)) for row in answer.rows}
-    assert len(report.breakdown["class"]) == 3
-    for part in report.breakdown["class"]:
-        row = parts[part.value]
-        assert (row["issued"], row["failed"]) == (part.issued, part.failed)
-        if part.ttft_ms is None or part.latency_ms is None:
-            continue
-        assert (row["requests_per_s"], row["output_tokens_per_s"]) == pytest.approx(
-            (part.qps, part.output_tps)
-        )
-        assert (row["ttft_p99_ms"], row["latency_p50_ms"]) == pytest.approx(
-            (part.ttft_ms.p99, part.latency_ms.p50)
-        )
-
-
 def test_overhead_server_and_energy_are_in_their_queries(
     run: Path, made: tuple[Report, RunContents], ask: Callable[..., QueryResult]
 ) -> None:
@@ -178,13 +122,13 @@ def test_overhead_server_and_energy_are_in_their_queries(
     assert ask(run, overhead).rows == [(pytest.approx(report.own_ttft_share),)]
     assert ask(run, readings).rows
     assert report.server_side is not None
-    answer = ask(run, statements.server_side())
+    answer = ask(run, statements.figures("server_side"))
     both = dict(zip(answer.columns, answer.rows[0], strict=True))
     assert both["server_completed"] == next(
         row.server for row in report.server_side.compared if row.quantity == "completed requests"
     )
     assert report.energy is not None
-    answer = ask(run, statements.energy())
+    answer = ask(run, statements.figures("energy"))
     assert dict(zip(answer.columns, answer.rows[0], strict=True))["total_joules"] == pytest.approx(
         report.energy.total_joules
     )
