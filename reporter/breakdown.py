@@ -12,15 +12,12 @@ from typing import TYPE_CHECKING, Any, Final
 from reporter.distribution import distribution, summary_of
 from reporter.late_read_bounds import ENDS, are_in_doubt, bounds_by_part, column
 from reporter.log.database import rows_of
-from reporter.log.sql_files import quoted, sql_file, value_of_tag
+from reporter.log.sql_files import value_of_tag
 from reporter.report import PartReport
-from reporter.windows.run_spans import span_number, stage_spans, stages_of
 from rulesets.definitions import PERCENTILES
 from rulesets.request_metrics import REQUEST_METRICS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from reporter.log.database import OpenLog
     from reporter.report import MetricBounds, RequestCounts
     from rulesets.definitions import PercentileMethod
@@ -52,15 +49,6 @@ _WARMUP_RATES: Final = """
     SELECT 'warmup', count(*), sum(output_tokens), any_value(seconds)
     FROM samples, (SELECT sum(ended_ns - started_ns) / 1e9 AS seconds FROM phases WHERE phase = 'warmup')
     WHERE phase = 'warmup' AND status = 'completed'"""
-
-_STAGE_RATES: Final = """\
-    SELECT stage AS value, coalesce(sum(completed), 0) AS completions,
-        coalesce(sum(output_tokens), 0) AS output_tokens, sum(seconds) AS seconds
-    FROM (VALUES {spans}) AS spans(span, stage, seconds)
-    LEFT JOIN (
-{happenings}
-    ) USING (span)
-    GROUP BY value"""
 
 _LABELS: Final = """\
 labels AS (
@@ -142,15 +130,12 @@ class By:
 
 
 def breakdown(
-    log: OpenLog,
-    load: Mapping[str, Any],
-    counts: RequestCounts,
-    method: PercentileMethod,
+    log: OpenLog, stages: By | None, counts: RequestCounts, method: PercentileMethod
 ) -> dict[str, list[PartReport]]:
-    """Break the requests down in every way that the log allows."""
+    """Break the requests down in every way that the log allows, also by stages where the load has some."""
     ways = {name: by_name(name) for name in (*(["phase"] if counts.warmup else []), *_distinguishing(log))}
-    if by := by_stage(log, load):
-        ways[STAGE] = by
+    if stages is not None:
+        ways[STAGE] = stages
     return {name: _parts(log, by, method) for name, by in ways.items()}
 
 
@@ -184,26 +169,6 @@ def by_name(name: str) -> By:
     else:
         value = value_of_tag(name.removeprefix("tag:"))
     return By(value, order, _RATES.format(value=value))
-
-
-def by_stage(log: OpenLog, load: Mapping[str, Any]) -> By | None:
-    """Stages by when requests were due, with the completions during each; None without stages."""
-    spans = list(stage_spans(log, stages_of(load)))
-    if not spans:
-        return None
-    rows = (
-        f"({number}, {quoted(label)}, {span.width_ns / 1e9!r}::DOUBLE)"
-        for number, (label, span) in enumerate(spans)
-    )
-    happenings = sql_file("figures/happenings").strip().rstrip(";")
-    number = span_number([span for _, span in spans])
-    return By(
-        f"[{', '.join(quoted(label) for label, _ in spans)}][span_of(scheduled_ns) + 1]",
-        "min(scheduled_ns)",
-        _STAGE_RATES.format(spans=", ".join(rows), happenings=happenings),
-        "sum(seconds)",
-        before=f"CREATE OR REPLACE TEMP MACRO span_of(at_ns) AS {number};\n\n",
-    )
 
 
 def parts_sql(by: By, method: str) -> str:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from fractions import Fraction
 
+    from reporter.breakdown import By
     from reporter.client_health import ClientHealth
     from reporter.findings.client_overhead import ClientOverhead
     from reporter.findings.cold_start import ColdStart
@@ -145,7 +146,7 @@ def compute(log: OpenLog, options: ReportOptions) -> tuple[DisplayedReport, Open
         **_own_figures(own, run.load.get("kind")),
         steady_state=steady,
         nodes=logged["nodes"],
-        breakdown=breakdown(log, run.load, counts, method),
+        breakdown=breakdown(log, _by_stage(log, run.load), counts, method),
         over_time=moments,
         **summaries,
     )
@@ -326,6 +327,15 @@ def _logged(log: OpenLog, run: RunFacts, counts: RequestCounts, *, held_back: bo
         "shard": shard(log),
         "logged": tuple(Finding(**row) for row in all_figures(log, "logged")),
     }
+
+
+def _by_stage(log: OpenLog, load: Mapping[str, Any]) -> By | None:
+    """The stages of a load, whose code only a load with stages loads."""
+    if not (load.get("stages") or load.get("profile")):
+        return None
+    from reporter.load_stages import by_stage
+
+    return by_stage(log, load)
 
 
 def _overload(log: OpenLog, run: RunFacts) -> Overload | None:

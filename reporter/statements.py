@@ -49,7 +49,7 @@ FROM (
 
 
 def figures(name: str) -> str:
-    """The query of `reporter/sql/figures/NAME.sql`, which can stand in another one."""
+    """The query of `reporter/sql/figures/NAME.sql`, to be shown or nested."""
     return sql_file(f"figures/{name}").strip().removesuffix(";")
 
 

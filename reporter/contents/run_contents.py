@@ -6,11 +6,12 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from reporter.breakdown import by_stage, parts_sql
+from reporter.breakdown import parts_sql
 from reporter.compare.compared_figure import figure
 from reporter.compare.compared_metric import metric
 from reporter.contents import example_requests, scored, session_lanes
 from reporter.contents.example_requests import FAILED, SLOWEST
+from reporter.load_stages import by_stage
 from reporter.log.subjects import has_sensors
 from reporter.log.window import windows_sql
 from reporter.measured.log_evidence import LogEvidence

@@ -20,7 +20,8 @@ from dataclasses import dataclass
 from statistics import fmean, variance
 from typing import TYPE_CHECKING, Any, Final
 
-from reporter.windows.run_spans import SpanRow, stage_spans, stages_of
+from reporter.load_stages import stage_spans, stages_of
+from reporter.windows.run_spans import SpanRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from reporter.windows.run_spans import StageReport, stages_of
+from reporter.load_stages import StageReport, stages_of
 
 
 @pytest.mark.parametrize(
