@@ -345,7 +345,7 @@ class SessionOptions(ScoringOptions, total=False):
     ruleset: str | None
     """A ruleset: NAME[@VERSION] (see loadgen list rulesets) or a YAML file."""
     scenario: str | None
-    """The scenario of the ruleset. Default: the one for this model and this load."""
+    """The scenario of the ruleset. Default: the one for the run's model and load."""
     skip: str | Sequence[str] | None
     """Skip a rule or a group of rules; the verdict lists skipped rules. Repeatable."""
     inconclusive: Literal["pass", "fail", "0", "1", "5"] | None
@@ -403,7 +403,7 @@ class RunOptions(SessionOptions, total=False):
     repeats: int | None
     """Send each question N times, for pass@k and narrower intervals."""
     require: str | Sequence[str] | None
-    """A target, e.g. 'ttft:p(99)<500ms'; repeatable. Exit 1 if missed."""
+    """A target, e.g. 'ttft:p(99)<500ms', in addition to a ruleset's; repeatable. Exit 1 if missed."""
     abort_on_fail: bool | None
     """End the run, with exit 1, as soon as a target is certain to be missed."""
     percentiles: str | None
@@ -459,7 +459,7 @@ class SweepOptions(SessionOptions, total=False):
     repeats: int | None
     """Send each question N times, for pass@k and narrower intervals."""
     require: str | Sequence[str] | None
-    """A target, e.g. 'ttft:p(99)<500ms'; repeatable. Exit 1 if missed."""
+    """A target, e.g. 'ttft:p(99)<500ms', in addition to a ruleset's; repeatable. Exit 1 if missed."""
     abort_on_fail: bool | None
     """End the run, with exit 1, as soon as a target is certain to be missed."""
     percentiles: str | None
@@ -528,12 +528,12 @@ class ScoreOptions(ScoringOptions, total=False):
 class GateOptions(TypedDict, total=False):
     """The keyword arguments of `Run.gate`."""
 
+    require: str | Sequence[str] | None
+    """A target, e.g. 'ttft:p(99)<500ms', in addition to a ruleset's; repeatable. Exit 1 if missed."""
     ruleset: str | None
     """A ruleset: NAME[@VERSION] (see loadgen list rulesets) or a YAML file."""
     scenario: str | None
     """The scenario of the ruleset. Default: the one for the run's model and load."""
-    require: str | Sequence[str] | None
-    """A target, e.g. 'ttft:p(99)<500ms', in addition to the ruleset's. Repeatable."""
     skip: str | Sequence[str] | None
     """Skip a rule or a group of rules; the verdict lists skipped rules. Repeatable."""
     on_invalid: Literal["fail", "warn"] | None
