@@ -68,9 +68,7 @@ _FILES: Final[Mapping[str, tuple[str, ...]]] = {
     "undefined": ("one_token", "first_chunk_unknown"),
     "unencoded": ("data_not_written",),
     "sensor_errors": ("sensor_unread",),
-    "energy": (
-        *("energy_counter_reset", "energy_incomplete", "energy_declared", "energy_integral_differs"),
-    ),
+    "energy": (*("energy_counter_reset", "energy_incomplete", "energy_declared", "energy_integral_differs"),),
     "reuse": ("connections_closed",),
     "session_reuse": ("affinity_lost",),
     "session_fidelity": ("prompts_not_as_recorded",),
