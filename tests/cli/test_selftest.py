@@ -17,7 +17,7 @@ from loadgen.driver.client.transport import TRANSPORTS
 from loadgen.mock_endpoint.process import start_mock
 from loadgen.mock_endpoint.scenarios.answers import KEY
 from loadgen.mock_endpoint.scenarios.catalog import SCENARIOS
-from loadgen.plugins.selftest import replayed_sessions, uploads
+from loadgen.plugins.selftest import replayed_sessions, stated_requests, uploads
 from loadgen.plugins.selftest.conformance_table import table
 from loadgen.plugins.selftest.selftest_row import rows
 from loadgen.plugins.selftest.trial import try_all
@@ -106,6 +106,15 @@ def test_uploads_are_left_out_of_ttft(tmp_path: Path, transport: str) -> None:
     result = uploads.try_uploads(transport, tmp_path / "uploads")
     assert [miss for miss in result.misses if not miss.only_time] == []
     assert result.seen == {"completed": 4}
+
+
+def test_stated_requests_pass(tmp_path: Path) -> None:
+    """Drafts, times and departures are those of the server's record, over both kinds of transports."""
+    for transport in ("native", "aiohttp"):
+        result = stated_requests.try_stated(transport, tmp_path / transport)
+        assert result.misses == ()
+        assert result.seen["left"] > 0
+        assert result.tokens == (60,)
 
 
 def test_wrong_replays_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

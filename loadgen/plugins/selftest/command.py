@@ -66,16 +66,17 @@ def selftest(
     """
     from loadgen.plugins.selftest.replayed_sessions import SESSIONS
     from loadgen.plugins.selftest.selftest_row import rows
+    from loadgen.plugins.selftest.stated_requests import STATED
     from loadgen.plugins.selftest.uploads import UPLOADS
 
     transports = _KINDS if transport == _BOTH else (transport,)
     runs = [
         scenario.name
-        for scenario in (SESSIONS, UPLOADS)
+        for scenario in (SESSIONS, UPLOADS, STATED)
         if (not only or scenario.name in only)
         and set(protocol or scenario.protocols) & set(scenario.protocols)
     ]
-    names = [name for name in only or () if name not in (SESSIONS.name, UPLOADS.name)]
+    names = [name for name in only or () if name not in (SESSIONS.name, UPLOADS.name, STATED.name)]
     chosen = rows(names, protocol, transports) if names or not only or not runs else []
     results = _try(chosen, [(name, each) for name in runs for each in dict.fromkeys(transports)], keep)
     _print(results, json=json)
@@ -106,10 +107,11 @@ def _results(
     rows: Sequence[ConformanceRow], runs: Sequence[tuple[str, str]], folder: Path, done: _RowProgress
 ) -> list[RowResult]:
     from loadgen.plugins.selftest.replayed_sessions import SESSIONS, try_sessions
+    from loadgen.plugins.selftest.stated_requests import STATED, try_stated
     from loadgen.plugins.selftest.trial import try_all
     from loadgen.plugins.selftest.uploads import UPLOADS, try_uploads
 
-    tried = {SESSIONS.name: try_sessions, UPLOADS.name: try_uploads}
+    tried = {SESSIONS.name: try_sessions, UPLOADS.name: try_uploads, STATED.name: try_stated}
     results = try_all(rows, folder, done=done) if rows else []
     return results + [tried[name](transport, folder / f"{name}-{transport}") for name, transport in runs]
 
