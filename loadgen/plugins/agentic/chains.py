@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from loadgen.plugins.agentic.block_store import common_length
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+    from loadgen.plugins.agentic.recorded import RecordedTurn
 
 LONGEST_SEAM_NS: Final = 3_600_000_000_000
 """A prompt that is rewritten after a longer pause is another chain."""
 
 LEAST_OVERLAP: Final = 0.5
 """The share of the tail, or of the chain's first prompt, that a prompt of the chain must begin with."""
+
+SHORT_PROMPT: Final = 16_384
+SHORT_SHARE: Final = 0.1
+"""Of the longest prompt of the main chain. These bounds of labels are AIPerf's."""
+
+SHORT_ANSWER: Final = 4_000
+REDUCED: Final = 20
+"""Tokens of the prompt for each of the answer."""
+
+LEAST_WORKERS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +69,30 @@ def chains_of(links: Sequence[ChainLink]) -> list[list[int]]:
         else:
             best.append(number)
     return chains
+
+
+def labels_of(chains: Sequence[Sequence[RecordedTurn]]) -> list[str]:
+    """What each chain is, by its requests: empty for the main chain, and for those of which nothing is known.
+
+    `auxiliary`: one request with a short prompt (a title, a check); `reduction`: one request with a long
+    prompt and a short answer (a summary); `worker`: one of several chains that begin with the same block.
+
+    Args:
+        chains: The requests of each chain, the main chain first.
+    """
+    most = max(turn.input_tokens for turn in chains[0])
+    openings = Counter(chain[0].blocks[0] for chain in chains[1:] if chain[0].blocks)
+    return ["", *(_label(chain, most, openings) for chain in chains[1:])]
+
+
+def _label(chain: Sequence[RecordedTurn], most: int, openings: Mapping[int, int]) -> str:
+    first = chain[0]
+    if len(chain) == 1 and first.input_tokens <= max(SHORT_PROMPT, SHORT_SHARE * most):
+        return "auxiliary"
+    is_short = first.output_tokens <= SHORT_ANSWER
+    if len(chain) == 1 and is_short and first.input_tokens >= REDUCED * first.output_tokens:
+        return "reduction"
+    return "worker" if first.blocks and openings[first.blocks[0]] >= LEAST_WORKERS else ""
 
 
 def _shared(links: Sequence[ChainLink], chain: Sequence[int], number: int) -> int | None:

@@ -390,6 +390,31 @@ def test_otel(tmp_path: Path) -> None:
     assert tree.turns[2].tool_ns == 2 * S
 
 
+def test_agentic_mooncake(tmp_path: Path) -> None:
+    """Rows that wait for others are one session; the delay has the time of tools."""
+
+    def row(name: str, agent: str, waits: list[str], ids: list[int], **more: Any) -> dict[str, Any]:
+        lengths = {"input_length": 512 * len(ids) + 9, "output_length": 5, "hash_ids": ids}
+        return {"request_id": name, "session_id": agent, "wait_for": waits, **lengths, **more}
+
+    path = rows(
+        tmp_path / "x.jsonl",
+        row("p1", "root", [], [1, 2], timestamp=500, prefix_reset=True),
+        row("other", "alone", [], [1], timestamp=700, prefix_reset=True),
+        row("c1", "child", ["p1"], [7], delay=1000, prefix_reset=True),
+        row("p2", "root", ["p1", "c1"], [1, 2, 3], delay=200, tool_wait_ms=800),
+    )
+    corpus = read_sessions(path)
+    assert [corpus.arrival_ns(number) for number in range(len(corpus))] == [S // 2, S * 7 // 10]
+    tree = corpus.tree(0)
+    assert [(stream.name, stream.parent) for stream in tree.streams] == [("root", None), ("child", 0)]
+    assert waits(tree) == [(0, (), 0), (1, (0,), 1), (0, (0, 1), 1)]
+    assert (tree.turns[2].tool_ns, tree.turns[2].extends, tree.turns[2].kept_blocks) == (S * 8 // 10, 0, 2)
+    early = rows(tmp_path / "y.jsonl", row("p2", "root", ["p1"], [1]))
+    with pytest.raises(TraceError, match="wait_for 'p1': no row before has this request_id"):
+        read_sessions(early)
+
+
 def test_otel_messages(tmp_path: Path) -> None:
     """Messages with text and tools are sent as a chat; else, or on request, lengths are replayed."""
     usage = {"gen_ai.usage.input_tokens": 9, "gen_ai.usage.output_tokens": 3}

@@ -157,6 +157,31 @@ def test_flattened_chains(tmp_path: Path) -> None:
     ]
 
 
+def test_labels_of_chains(tmp_path: Path) -> None:
+    """Streams of a flattened trace are named by their requests."""
+    long = range(1000, 7000)
+    tree = read_sessions(
+        written(
+            tmp_path / "one.jsonl",
+            conversation(
+                request(0, [1, 2], took=50),
+                request(1, [50], took=9),
+                request(2, long, took=40),
+                *(request(10 + n, [7, 8 + n], took=30) for n in range(3)),
+                *(request(41 + n, [7, 8 + n, 20 + n], took=30) for n in range(3)),
+            ),
+        )
+    ).tree(0)
+    assert [stream.kind for stream in tree.streams] == [
+        "",
+        "auxiliary",
+        "reduction",
+        "worker",
+        "worker",
+        "worker",
+    ]
+
+
 def test_what_is_left_out(tmp_path: Path) -> None:
     """Requests that cannot be asked are left out and counted; block sizes must be equal."""
     empty = request(3, [1, 2], out=0)

@@ -61,7 +61,7 @@ def read_mooncake_sessions(path: Path, options: ReadingOptions) -> StoredCorpus:
         elif history is History.MESSAGES and not objects_in(row, "messages"):
             facts.left_out.add("a row without messages", place)
         else:
-            has_times = has_times or (name in sessions and _delay(row) is None and "timestamp" in row)
+            has_times = has_times or (name in sessions and delay_of(row) is None and "timestamp" in row)
             has_ids = has_ids or "hash_ids" in row
             if name not in sessions and (at_ns := ns_in(row, "timestamp", UNITS[unit])) is not None:
                 arrivals_ns[name] = at_ns
@@ -90,7 +90,7 @@ def session_of_rows(
     arrival_ns = before_ns = ns_in(rows[0], "timestamp", unit_ns)
     for number, row in enumerate(rows):
         at_ns = ns_in(row, "timestamp", unit_ns)
-        delay_ns = _delay(row)
+        delay_ns = delay_of(row)
         if delay_ns is None and number and at_ns is not None and before_ns is not None:
             delay_ns = at_ns - before_ns
         before_ns = at_ns
@@ -117,7 +117,8 @@ def session_of_rows(
     )
 
 
-def _delay(row: Mapping[str, Any]) -> int | None:
+def delay_of(row: Mapping[str, Any]) -> int | None:
+    """The delay of a row, in ns; None without one."""
     delay_ns = ns_in(row, "delay", UNITS["ms"])
     return ns_in(row, "delay_ms", UNITS["ms"]) if delay_ns is None else delay_ns
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.plugins.agentic.chains import ChainLink, chains_of
+from loadgen.plugins.agentic.chains import ChainLink, chains_of, labels_of
 from loadgen.plugins.agentic.readers.documents import documents
 from loadgen.plugins.agentic.readers.members import ids_in, ns_in, objects_in, text_in, tokens_in
 from loadgen.plugins.agentic.readers.trace_format import TraceFormat
@@ -160,6 +160,7 @@ class _Reading:
         chains = chains_of([_link(turns[number]) for number in order])
         places: list[Place] = [(0, 0)] * len(turns)
         first = len(streams)
+        labels = labels_of([[turns[order[link]] for link in links] for links in chains])
         system = sum(tokens_in(agent.members, name) or 0 for name in ("tool_tokens", "system_tokens"))
         for number, links in enumerate(chains):
             for position, link in enumerate(links):
@@ -177,7 +178,7 @@ class _Reading:
                     agent.name if is_main else f"{agent.name}/{number + 1}",
                     [turns[order[link]] for link in links],
                     parent,
-                    agent.kind,
+                    agent.kind if is_main else labels[number],
                     is_background=agent.is_background or not is_main,
                     system_tokens=system if is_main else 0,
                     origin_ns=agent.origin_ns,
