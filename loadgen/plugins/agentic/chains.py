@@ -80,14 +80,14 @@ def labels_of(chains: Sequence[Sequence[RecordedTurn]]) -> list[str]:
     Args:
         chains: The requests of each chain, the main chain first.
     """
-    most = max(turn.input_tokens for turn in chains[0])
+    longest = max(turn.input_tokens for turn in chains[0])
     openings = Counter(chain[0].blocks[0] for chain in chains[1:] if chain[0].blocks)
-    return ["", *(_label(chain, most, openings) for chain in chains[1:])]
+    return ["", *(_label(chain, longest, openings) for chain in chains[1:])]
 
 
-def _label(chain: Sequence[RecordedTurn], most: int, openings: Mapping[int, int]) -> str:
+def _label(chain: Sequence[RecordedTurn], longest: int, openings: Mapping[int, int]) -> str:
     first = chain[0]
-    if len(chain) == 1 and first.input_tokens <= max(SHORT_PROMPT, SHORT_SHARE * most):
+    if len(chain) == 1 and first.input_tokens <= max(SHORT_PROMPT, SHORT_SHARE * longest):
         return "auxiliary"
     is_short = first.output_tokens <= SHORT_ANSWER
     if len(chain) == 1 and is_short and first.input_tokens >= REDUCED * first.output_tokens:

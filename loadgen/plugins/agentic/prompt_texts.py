@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _NUMBERS: Final = 10**9
 """Blocks begin with a number of up to nine digits: two blocks at one place differ."""
 
-_PER_STEP: Final = 16
+_PER_STEP: Final = 8
 """Blocks, which take some 5 µs each."""
 
 _CHECKED_BLOCKS: Final = 8

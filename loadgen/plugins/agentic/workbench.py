@@ -19,7 +19,7 @@ T = TypeVar("T")
 Steps = Generator[None, None, T]
 """Work in steps, which returns the result."""
 
-PIECE_NS: Final = 100_000
+PIECE_NS: Final = 50_000
 """How long the event loop is kept at a time."""
 
 _HEAD_START: Final = 3
