@@ -20,7 +20,7 @@ from itertools import pairwise
 from typing import Annotated, Any, Final, Literal, Required, TypedDict
 
 from recorder.event import JSON, TEXT, EventType, Integer, KeyColumn, Moment, Real, Text, TextMap, Truth
-from recorder.tree_payloads import Phase, TreeEnded, TreeTurn
+from recorder.tree_payloads import Phase, Results, TreeEnded, TreeTurn
 
 _Early = Literal[
     "interrupted", "worker_lost", "error_budget", "overloaded", "gate_lost", "node_lost", "warmup_failed"
@@ -183,6 +183,9 @@ class PromptTexts(TypedDict, total=False):
     messages: Annotated[list[Any], JSON] | None  #: messages of a chat
     tools: Annotated[list[Any], JSON] | None  #: tools that the model may call
     token_ids: Annotated[list[int] | list[list[int]], JSON] | None  #: token ids
+    inputs: Annotated[list[str], JSON] | None  #: inputs of a request for [vectors or scores](embeddings.md)
+    query: Text | None  #: the query of documents
+    expected: Annotated[list[Any], JSON] | None  #: with `--expect`: the results of the earlier run
 
 
 class Issued(TypedDict, total=False):
@@ -226,6 +229,7 @@ class OutputTexts(TypedDict, total=False):
     output: Text | None  #: the content
     reasoning: Text | None  #: the reasoning
     tool_calls: Annotated[Any, JSON]  #: the tool calls
+    results: Annotated[list[Any], JSON] | None  #: scores, and with `--save-vectors` vectors, by input
 
 
 class Arrivals(TypedDict, total=False):
@@ -287,6 +291,7 @@ class Response(Arrivals, total=False):
     )  #: [what the server said](server-times.md) of the request
     attempts: int | None  #: attempts, above 1
     retry_after_s: float | None  #: `Retry-After`
+    results: Results | None  #: [vectors or scores](embeddings.md)
     texts: OutputTexts | None
 
 

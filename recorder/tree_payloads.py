@@ -1,4 +1,4 @@
-"""The payload keys of session trees: a part of the table in `recorder.payloads`."""
+"""The payload keys of session trees, and of vectors or scores: a part of the table in `recorder.payloads`."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal, Required, TypedDict
@@ -43,3 +43,11 @@ class TreeEnded(TypedDict, total=False):
     ending: Required[Text]  #: `completed`, or the first reason for a turn without an answer
     never_asked: Annotated[Mapping[str, int], JSON] | None  #: turns that were never asked, by reason
     begun_at_ms: Real | None  #: the moment of the recorded session that it began at; none for its start
+
+
+class Results(TypedDict, total=False):
+    """`results` of COMPLETE: what a response has in place of text."""
+
+    count: Required[Integer]  #: vectors or scores, one for each input
+    dimensions: Integer | None  #: of the vectors
+    parse_ms: Real  #: how long the client took to decode and check the response

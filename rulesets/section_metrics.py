@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Final
 
-from rulesets.quantity import LEVEL, SHARE_LEVEL, MetricDefinition
+from rulesets.quantity import LEVEL, SHARE_LEVEL, TOKEN_RATE, MetricDefinition, Quantity, Scale
+
+SEQUENCE_RATE: Final = Quantity("throughput", ("value",), Scale({"seq/s": Decimal(1)}, "seq/s"), (">", ">="))
 
 SECTION_FIGURES: Final = {
     "spec_acceptance_length": ("speculation", "acceptance_length", "steps"),
     "spec_acceptance_rate": ("speculation", "acceptance_rate", "drafted_tokens"),
+    "sequences_per_second": ("vectors", "sequences_per_second", "requests"),
+    "input_tps": ("vectors", "input_tps", "requests"),
 }
 """The section of a report that has a metric, and its figures there: the value, and the count behind it."""
 
@@ -21,5 +26,7 @@ SECTION_METRICS: Final = tuple(
             "tokens per step of speculative decoding: 1 + accepted / steps",
         ),
         ("spec_acceptance_rate", SHARE_LEVEL, "share of draft tokens that were accepted"),
+        ("sequences_per_second", SEQUENCE_RATE, "inputs with a vector or a score per second"),
+        ("input_tps", TOKEN_RATE, "input tokens per second of requests for vectors or scores"),
     )
 )

@@ -58,7 +58,6 @@ NEEDS = {
     r"s3://": "needs an object store; a test of archives has one",
     r"https://host|--model gpt-5-mini$": "needs a server that has a key",
     r"--protocol (sse|sglang|responses)": "needs a server of another protocol",
-    r"--path /v1/embeddings": "needs a server of embeddings; a test of its own stands in for one",
     r"run suite\.toml$": "needs the server that the file names",
     r"run --all": "takes too long; a test of its own runs it",
     r"curve|closed/ORG|scores\.json|SWEEP|sweep |starter": "needs a series, or files of its author",

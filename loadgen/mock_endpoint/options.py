@@ -38,7 +38,7 @@ _WITHOUT_SCENARIO: Final = (
         "prefill",
         "slowdown",
     ),
-    *("close", "refuse", "stall", "die_after", "fail_after", "rate_limit"),
+    *("close", "refuse", "stall", "die_after", "fail_after", "rate_limit", "result_fault"),
 )
 """The options of responses, which a scenario has itself."""
 
@@ -76,6 +76,8 @@ class MockOptions:
         die_after: A time: end so long after the first completion request, cutting off open streams.
         fail_after: A time: answer requests with status 502 so long after the first completion request.
         rate_limit: `REQUESTS/TIME`: answer further requests within that time with status 429.
+        result_fault: A fault in the last vector or score of each response: not a number, missing, or of
+            another dimension.
         replies: A JSONL file of scripted replies.
         truth: The JSONL file that the server's own record of each request goes to; overwritten.
         seed: Seeds every draw. Request n (in order of arrival) draws the same under the same seed.
@@ -115,6 +117,7 @@ class MockOptions:
     die_after: str | None = None
     fail_after: str | None = None
     rate_limit: str | None = None
+    result_fault: Literal["nan", "missing", "dimension"] | None = None
     replies: str | Path | None = None
     truth: str | Path | None = None
     seed: int = 0

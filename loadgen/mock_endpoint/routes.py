@@ -22,6 +22,16 @@ GENERATION: Final = {
 }
 """Where answers are made: the protocol spoken there, and what reads its requests."""
 
+RESULTS: Final = frozenset(
+    {
+        *("/v1/embeddings", "/embeddings", "/v2/embed", "/pooling", "/classify"),
+        *("/rerank", "/v1/rerank", "/v2/rerank", "/v1/ranking", "/score", "/v1/score"),
+    }
+)
+"""Where vectors and scores are made."""
+
+ANSWERED: Final = RESULTS.union(GENERATION)
+
 HEALTH: Final = "/health"
 METRICS: Final = "/metrics"
 MODELS: Final = "/v1/models"
@@ -61,7 +71,7 @@ class Doorkeeper:
         """
         if path.startswith("/v1/"):
             self.admit(authorization)
-        if path not in self._methods and path not in GENERATION:
+        if path not in self._methods and path not in ANSWERED:
             raise RefusedRequest(404, f"There is nothing at {path}")
         if self._methods.get(path) != method:
             raise RefusedRequest(405, f"{path} does not take {method}")

@@ -18,9 +18,20 @@ from loadgen.mock_endpoint.lifetime import read as read_time
 from loadgen.mock_endpoint.options import DEFAULT_MODEL
 from loadgen.mock_endpoint.prometheus_metrics import PROMETHEUS, Metrics
 from loadgen.mock_endpoint.request_statements import Drafting, Drafts, Served
-from loadgen.mock_endpoint.routes import GENERATION, HEALTH, METRICS, MODELS, RESETS, Doorkeeper, model_list
+from loadgen.mock_endpoint.routes import (
+    ANSWERED,
+    GENERATION,
+    HEALTH,
+    METRICS,
+    MODELS,
+    RESETS,
+    RESULTS,
+    Doorkeeper,
+    model_list,
+)
 from loadgen.mock_endpoint.token import SILENT, joined
 from loadgen.mock_endpoint.truth import Truth
+from workloads.registry import service
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -108,13 +119,13 @@ class Service:
 
     def answer(self, connection: MockConnection, request: RawRequest) -> Task:
         """Make the task that answers a request."""
-        if request.path in GENERATION and request.method == "POST":
+        if request.path in ANSWERED and request.method == "POST":
             return self._generate(connection, request)
         return self._read(request)
 
     def abandoned(self, request: RawRequest) -> None:
         """Record a request whose client left before the request was complete."""
-        if request.path in GENERATION and request.method == "POST":
+        if request.path in ANSWERED and request.method == "POST":
             truth = Truth(request.header(b"x-request-id"), request.path, request.received_ns)
             truth.done_ns = time.monotonic_ns()
             self._tell(truth)
@@ -131,7 +142,7 @@ class Service:
             yield NOW, _in_one_piece(request, _OK, *self._pages[page]())
         else:
             yield NOW, _refused(request, refusal)
-        is_served = request.path in self._pages or request.path in GENERATION
+        is_served = request.path in self._pages or request.path in ANSWERED
         self._metrics.responded(
             request.path if is_served else "none", request.method, refusal.status if refusal else _OK
         )
@@ -169,10 +180,14 @@ class Service:
         """Decide on the answer; return the immediate bytes, and the task for the rest."""
         if request.refusal:
             return b"", _fail(request, truth, request.refusal, NOW)
-        dialect, read = GENERATION[request.path]
+        dialect, results = wire.COMPLETION, b""
         try:
             self._door.admit(request.header(b"authorization"))
-            ask = read(request.body, self._options.models, self._options.refuse)
+            if request.path in RESULTS:
+                ask, results = service("mock_results")(request.path, request.body, self._options)
+            else:
+                dialect, read = GENERATION[request.path]
+                ask = read(request.body, self._options.models, self._options.refuse)
         except RefusedRequest as refusal:
             # With its traceback it would hold on to what holds on to it: a cycle, which is not collected.
             return b"", _fail(request, truth, refusal.with_traceback(None), NOW)
@@ -185,24 +200,26 @@ class Service:
         if answer.refusal:
             return b"", _fail(request, truth, answer.refusal, _due_ns(truth, answer.ttft_s))
         exchange = ServedRequest(connection, request, dialect, ask, answer, truth)
-        opening, task = self._stream(exchange) if ask.stream else (b"", self._whole(exchange))
+        opening, task = self._stream(exchange) if ask.stream else (b"", self._whole(exchange, results))
         return opening, task if self._slots is None else self._slots.served(connection, truth, task)
 
-    def _whole(self, exchange: ServedRequest) -> Task:
-        """Send an answer in one piece, when the last token is due."""
+    def _whole(self, exchange: ServedRequest, results: bytes) -> Task:
+        """Send vectors or scores when the first token is due, else an answer when the last one is due."""
         _, request, dialect, ask, answer, truth = exchange
         counts = wire.usage(*_counts(ask, answer))
-        due_s = answer.last_due_s()
+        due_s = answer.ttft_s if results else answer.last_due_s()
         due_ns = _due_ns(truth, due_s) if due_s else NOW
         sizes = answer.sizes(self._options.tokens_per_chunk)
         served = self._served(exchange, _due_ns(truth, answer.ttft_s), _due_ns(truth, due_s), sizes)
         stated = self._stated(served)
-        body = wire.whole(dialect, ask, joined(answer.tokens), answer.finish_reason, counts, stated)
+        body = results or wire.whole(
+            dialect, ask, joined(answer.tokens), answer.finish_reason, counts, stated
+        )
         headers = served.headers(self._options.statements, _due_ns(truth, due_s) - truth.received_ns)
         sent_ns = yield due_ns, _in_one_piece(request, _OK, body, _JSON, headers.decode())
         if due_ns != NOW:
             self._note(exchange, due_ns, sent_ns)
-        truth.tokens = len(answer.tokens)
+        truth.tokens = 0 if results else len(answer.tokens)
         _completed(exchange)
 
     def _stream(self, exchange: ServedRequest) -> tuple[bytes, Task]:

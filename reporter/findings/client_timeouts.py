@@ -14,7 +14,7 @@ from reporter.report import Finding
 from workloads.units import duration_text
 
 if TYPE_CHECKING:
-    from reporter.findings.check_inputs import Check, CheckInputs
+    from reporter.findings.check_inputs import CheckInputs
 
 OPTIONS: Final = {"total_timeout": "--timeout", "first_byte_timeout": "--first-byte-timeout"}
 """The failures whose limit counts from the start of an offline run, and the options that set it."""
@@ -31,7 +31,8 @@ def waits_together(kind: object, max_concurrency: int | None, requests: int | No
     return kind == "offline" and unbounded
 
 
-def _backlog_cut(evidence: CheckInputs) -> Finding | None:
+def backlog_cut(evidence: CheckInputs) -> Finding | None:
+    """The finding that limits of time ended requests of an offline run."""
     load, issued = evidence.load, evidence.counts.issued
     if not waits_together(load.get("kind"), load.get("max_concurrency"), issued):
         return None
@@ -68,6 +69,3 @@ def round_up(seconds: float) -> float:
     """The next duration that is easy to read: whole minutes up to a day, then whole days."""
     day_s = _ROUND_S[-1]
     return next((each for each in _ROUND_S if each >= seconds), math.ceil(seconds / day_s) * day_s)
-
-
-CHECKS: Final[tuple[Check, ...]] = (_backlog_cut,)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 
 from reporter.findings import (
     client_limits,
-    client_timeouts,
     failed_requests,
     load_findings,
     response_shapes,
@@ -313,6 +312,15 @@ def _coalesced(evidence: CheckInputs) -> Finding | None:
     )
 
 
+def _backlog_cut(evidence: CheckInputs) -> Finding | None:
+    """Limits that cut an offline run, which alone loads the check."""
+    if evidence.load.get("kind") != "offline":
+        return None
+    from reporter.findings.client_timeouts import backlog_cut
+
+    return backlog_cut(evidence)
+
+
 _OF_THE_END: Final[tuple[Check, ...]] = (
     *(_cut_off, _running, _interrupted, _bare),
     *(_nothing_issued, _nothing_completed),
@@ -321,7 +329,7 @@ _CHECKS: Final[tuple[Check, ...]] = (
     *failed_requests.CHECKS,
     *load_findings.OVERLOAD,
     *client_limits.CHECKS,
-    *client_timeouts.CHECKS,
+    _backlog_cut,
     *load_findings.CHECKS,
     *response_shapes.CHECKS,
     *token_findings.CHECKS,

@@ -42,6 +42,8 @@ VIEWS: Final[Mapping[str, str]] = {
     "passes": "one row a scoring pass and scorer",
     "reported_passes": "one row a scorer: the pass that reports show",
     "sessions": "one row a session of several turns: how it ended, times, tokens, what was recorded",
+    "vectors": "one row a request for vectors or scores: how many, their dimension, the decoding time",
+    "agreement": "one row a response with --expect: its agreement with the earlier run",
     "session_turns": "one row a request of such a session: its place in the tree, waits, what was recorded",
     "episodes": "one row an episode that is over: turns, tool calls, times, tokens, how it ended",
     "open_episodes": "one row an episode without an end in the log: steps so far, and the step in progress",

@@ -108,6 +108,11 @@ BIG_TABLES: Final[Mapping[str, str | None]] = {
     "tree_turns": """
         SELECT sample_uuid, data FROM events
         WHERE code = EventType.LOADGEN_ISSUE_CALLED AND instr(data, '"tree":') > 0""",
+    "results": """
+        SELECT sample_uuid, data FROM events
+        WHERE code = EventType.COMPLETE AND instr(data, '"results":') > 0""",
+    "vectors": None,
+    "agreement": None,
     "session_turns": None,
     "sessions": None,
     "episodes": None,

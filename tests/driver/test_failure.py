@@ -17,6 +17,7 @@ def test_the_names_are_those_of_the_log() -> None:
         *("refused", "dns", "tls", "connect_timeout", "first_byte_timeout", "idle_timeout", "total_timeout"),
         *("reset", "unasked_response", "truncated", "aborted", "error_frame"),
         *("malformed_frame", "empty_answer", "empty_response"),
+        "wrong_results",
         "too_large",
         *("decode_error", "cancelled", "client_limit", "worker_lost", "agent_error", "client_bug"),
     ]

@@ -14,6 +14,7 @@ from rulesets.definitions import Definitions
 from rulesets.metric_table import BY_NAME, TABLE
 from rulesets.quantity import Overhead
 from rulesets.request_metrics import REQUEST_METRICS
+from rulesets.section_metrics import SECTION_FIGURES
 from rulesets.session_metrics import JOB_RATES
 
 if TYPE_CHECKING:
@@ -65,7 +66,8 @@ def test_every_metric_of_a_run_is_computed() -> None:
     """Rates and counts are what the evidence of a log and a report have; a rate per GPU is one of them."""
     answered = {
         "throughput": {*rates.RATES, "tps_per_gpu"} & {*ThroughputFigures.__annotations__, "tps_per_gpu"}
-        | {*JOB_RATES} & {*Sessions.__annotations__},
+        | {*JOB_RATES} & {*Sessions.__annotations__}
+        | {*SECTION_FIGURES},
         "count": set(log_evidence.COUNTED),
     }
     missing = [

@@ -16,6 +16,7 @@ from rulesets.expression import described
 from rulesets.metric_table import quantity_of
 from rulesets.quantity import EVERYTHING, spell
 from rulesets.request_metrics import REQUEST_METRICS
+from rulesets.section_metrics import SECTION_FIGURES
 from rulesets.session_metrics import JOB_RATES, SESSION_ERROR, SESSION_METRICS
 from tests.for_each import for_each
 
@@ -30,7 +31,8 @@ def test_every_metric_has_a_place_in_the_report() -> None:
         **dict.fromkeys(("latency", "length", "speed"), summaries),
         "interactivity": {"tps_per_user"},
         "throughput": {*(field.name for field in fields(ThroughputFigures)), "tps_per_gpu"}
-        | {*JOB_RATES} & {field.name for field in fields(Sessions)},
+        | {*JOB_RATES} & {field.name for field in fields(Sessions)}
+        | {*SECTION_FIGURES},
         "count": {field.name for field in fields(RequestCounts)},
         "share": {"hit_rate"},
         "error": {"error", SESSION_ERROR},

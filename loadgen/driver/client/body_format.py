@@ -15,7 +15,7 @@ from loadgen.driver.client.failure import Failure
 from loadgen.driver.errors import MalformedResponseError, RequestFailedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, MutableSet
+    from collections.abc import Callable, Iterable, MutableSet
 
     from loadgen.driver.client.codec import Codec, Delta
 
@@ -101,7 +101,10 @@ _EXCERPT_BYTES: Final = 4096
 
 def read_whole(codec: Codec, body: bytes, media_type: str, deviations: MutableSet[str]) -> Delta:
     """Read an answer in one JSON text; raise `RequestFailedError` (`malformed_frame`) for anything else."""
+    decode: Callable[[bytes, MutableSet[str]], Delta] | None = getattr(codec, "decode", None)
     try:
+        if decode is not None:
+            return decode(body, deviations)
         payload = server_json.loads(body, deviations)
         return codec.whole(payload)._replace(statements=server_json.statements(payload))
     except (orjson.JSONDecodeError, MalformedResponseError) as error:

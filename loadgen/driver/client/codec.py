@@ -103,6 +103,7 @@ class Delta(NamedTuple):
     #: they do not.
     repeats: bool | None = None
     statements: Mapping[str, Any] | None = None  #: numbers that the server states of the request
+    facts: Mapping[str, Any] | None = None  #: payload keys of an answer that is not text: vectors or scores
 
     @property
     def carries_token(self) -> bool:

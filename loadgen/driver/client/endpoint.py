@@ -22,7 +22,7 @@ LITELLM_HOST: Final = "litellm.invalid"
 
 _PORTS: Final = {"http": 80, "https": 443}
 _VERSIONED: Final = re.compile(r"/v\d+\w*(/|$)")
-_OPERATION: Final = re.compile(r"/(chat/completions|completions|responses|messages|models)$")
+_OPERATION: Final = re.compile(r"/((?:chat/)?completions|responses|messages|models|embeddings|rerank)$")
 _VISIBLE: Final = re.compile(r"[!-~]*")
 _TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _FORBIDDEN_IN_VALUE: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")

@@ -67,6 +67,7 @@ class Failure(StrEnum):
         "server",
         "A complete response with neither a token nor a finish reason.",
     )
+    WRONG_RESULTS = "wrong_results", "server", "A vector or score is missing, not finite, or of another size."
     TOO_LARGE = (
         *("too_large", "client"),
         "A head, a frame or a body beyond the client's bounds, or more than it keeps of all responses.",

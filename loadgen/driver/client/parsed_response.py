@@ -49,6 +49,7 @@ class ParsedResponse:
     done: bool = False
     error: str | None = None
     statements: Mapping[str, Any] | None = None  #: what the server stated last of the request
+    facts: Mapping[str, Any] | None = None  #: see `Delta`
     #: How long the text of the first chunk that carried something is, in characters of each category; of a
     #: part of a tool call its arguments count. None where nothing was streamed.
     first_chunk: dict[str, int] | None = None
@@ -123,9 +124,7 @@ class ParsedResponse:
         """
         if low_ns is not None:
             self._note_low(delta, low_ns)
-        content, reasoning, tool_calls, finish_reason, usage, error, done, silent, _, others, _, stated = (
-            delta
-        )
+        content, reasoning, tool_calls, finish_reason, usage, error, done, silent, _, others, *_ = delta
         if content or reasoning or tool_calls:
             if at_ns is not None:
                 self._note_token(delta, at_ns)
@@ -134,8 +133,9 @@ class ParsedResponse:
             if self._opened or self.token_ns or not delta.opens:
                 self.silent_ns.append(at_ns)
             self._opened = self._opened or delta.opens
-        if stated:
-            self.statements = {**(self.statements or {}), **stated}
+        self.facts = delta.facts or self.facts
+        if delta.statements:
+            self.statements = {**(self.statements or {}), **delta.statements}
         if others:
             self.choices = max(self.choices, *(index + 1 for index in others))
             self.other_chunks += len(others)

@@ -35,6 +35,7 @@ class ProtocolEntry:
     seed: bool = False
     ignore_eos: bool = False
     described: bool = False
+    inputs: Literal["", "batch", "query"] = ""  #: what a request has in place of a prompt: docs/embeddings.md
     preset_of: str = ""  #: the described protocol that it is, with these `options`; empty for others
     options: Mapping[str, Any] = field(default_factory=dict)
     #: The module that writes its frames for the conformance scenarios; empty if there is none.
@@ -105,15 +106,13 @@ _MEMBERS: Final = (
 )
 """The members of a `Codec`."""
 
-_FACTS: Final = ("title", "stream", "rooted", "seed", "ignore_eos")
+_FACTS: Final = ("title", "stream", "rooted", "seed", "ignore_eos", "inputs")
 """The fields of `ProtocolEntry` that a plug-in's codec may have as further members."""
 
 
 def protocol_names() -> list[str]:
     """The names of all protocols: those of this package, then those of plug-ins."""
-    from workloads.registry import added
-
-    return [*PROTOCOLS, *added("protocols")]
+    return [*PROTOCOLS, *_of_plugins()]
 
 
 def protocol_entry(name: str) -> ProtocolEntry:
@@ -146,17 +145,23 @@ def _has(name: str, is_wanted: Callable[[ProtocolEntry], bool]) -> bool:
 def codec_of(name: str, options: Mapping[str, Any]) -> Codec:
     """The codec of a protocol, with `options` of one that users describe; raise as `protocol_entry`."""
     if name not in PROTOCOLS:
-        return _of_plugin(name)[1]
-    entry = PROTOCOLS[name]
-    codec: Any = at(entry.codec)
-    made: Codec = codec(**{**entry.options, **options}) if isinstance(codec, type) else codec
+        codec: Any = _of_plugin(name)[1]
+    else:
+        codec, options = at(PROTOCOLS[name].codec), {**PROTOCOLS[name].options, **options}
+    made: Codec = codec(**options) if isinstance(codec, type) else codec
     return made
 
 
-def _of_plugin(name: str) -> tuple[Entry, Codec]:
-    from workloads.registry import added, load, unusable
+def _of_plugins() -> Mapping[str, Entry]:
+    from workloads.registry import entries
 
-    entry = added("protocols").get(name)
+    return {name: entry for name, entry in entries("protocols").items() if name not in PROTOCOLS}
+
+
+def _of_plugin(name: str) -> tuple[Entry, Codec]:
+    from workloads.registry import load, unusable
+
+    entry = _of_plugins().get(name)
     if entry is None:
         names = protocol_names()
         raise UnknownProtocolError(

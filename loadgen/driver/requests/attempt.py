@@ -100,7 +100,7 @@ def _require_success(exchange: Exchange) -> None:
         raise RequestFailedError(
             Failure.ABORTED, f"the server aborted the answer: finish reason {answer.finish_reason!r}"
         )
-    if answer.empty:
+    if answer.empty and not answer.facts:
         raise _empty(exchange.stream)
 
 

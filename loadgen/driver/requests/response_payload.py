@@ -73,6 +73,7 @@ def _unusual(answer: ParsedResponse) -> dict[str, Any]:
         data["reasoning_added"] = True
     if answer.finish_ns is not None and answer.token_ns and answer.finish_ns > answer.token_ns[-1]:
         data["finish_ns"] = answer.finish_ns
+    data |= answer.facts or {}
     if answer.choices > 1:
         data |= {"choices": answer.choices, "other_chunks": answer.other_chunks}
     return data

@@ -8,6 +8,7 @@ import time
 from collections import deque
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final
@@ -24,7 +25,7 @@ from loadgen.driver.errors import RequestFailedError
 from loadgen.driver.requests.attempt import RefusedMembers, Retries, attempt_request
 from loadgen.driver.requests.cache_buster import TraceContext
 from loadgen.driver.requests.response_payload import response_payload
-from loadgen.driver.requests.turn_outcome import AnswerUse, TurnOutcome
+from loadgen.driver.requests.turn_outcome import AnswerUse, TurnOutcome, reader_of
 from recorder.event import Event, EventType
 
 if TYPE_CHECKING:
@@ -127,9 +128,8 @@ class RequestRunner:
         left_out: tuple[str, ...] = ()
         request = self._request(sample_uuid, body, trace, more)
         attempt, failure = 1, None
-        # Quotes inside texts are escaped.
-        keeps_logprobs = use is _READ and b'"logprobs":true' in body
-        exchange = self._exchange(sample_uuid, attempt, trace, keeps_logprobs=keeps_logprobs)
+        reader = partial(reader_of, self._codec, sample, body if use is _READ else b"")
+        exchange = self._exchange(sample_uuid, attempt, trace, reader())
         try:
             while (
                 failure := await attempt_request(transport, request, exchange, self._decoding)
@@ -150,7 +150,7 @@ class RequestRunner:
                 if trace is not None:
                     trace = trace.next_attempt()
                     request = request._replace(traceparent=trace.traceparent)
-                exchange = self._exchange(sample_uuid, attempt, trace, due_s, keeps_logprobs=keeps_logprobs)
+                exchange = self._exchange(sample_uuid, attempt, trace, reader(), due_s)
             if failure is None:
                 self._refused.confirm(left_out)
             end = self._emit_end(sample_uuid, exchange, attempt, failure, more)
@@ -193,9 +193,8 @@ class RequestRunner:
         sample_uuid: str,
         attempt: int,
         trace: TraceContext | None,
+        reader: Codec,
         due_s: float | None = None,
-        *,
-        keeps_logprobs: bool = False,
     ) -> Exchange:
         """The observer of an attempt; `due_s`: the end of the time limit, after the first attempt."""
         span_id = None if trace is None else trace.span_id
@@ -205,10 +204,7 @@ class RequestRunner:
             on_first_token=lambda at_ns: self._emit(Event(_FIRST_CHUNK, at_ns, sample_uuid)),
         )
         exchange.due_s = due_s
-        if keeps_logprobs:
-            from loadgen.driver.requests.turn_details import LogprobsReader
-
-            exchange.stream.reader = LogprobsReader(self._codec)
+        exchange.stream.reader = reader
         return exchange
 
     async def _goes_on(

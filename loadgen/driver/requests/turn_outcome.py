@@ -6,8 +6,11 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from loadgen.driver.client.codec import Codec
     from workloads.answer_details import AnswerDetails, Rejection
-    from workloads.sample import Message
+    from workloads.sample import Message, Sample
 
 
 LEFT: Final = "abandoned"
@@ -38,3 +41,20 @@ class TurnOutcome(NamedTuple):
     rejection: Rejection | None = None
     details: AnswerDetails | None = None
     ended_ns: int = 0  #: when the request ended, as the log has it
+
+
+def reader_of(codec: Codec, sample: Sample, read_body: bytes) -> Codec:
+    """The reader of a sample's response: the protocol, or one that keeps or demands more.
+
+    Args:
+        codec: The protocol.
+        sample: What is asked.
+        read_body: The body of a request whose answer code reads; empty for others.
+    """
+    # Quotes inside texts are escaped.
+    if b'"logprobs":true' in read_body:
+        from loadgen.driver.requests.turn_details import LogprobsReader
+
+        return LogprobsReader(codec)
+    make: Callable[[Sample], Codec] | None = getattr(codec, "reader", None)
+    return codec if make is None else make(sample)

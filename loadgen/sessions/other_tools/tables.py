@@ -68,7 +68,8 @@ _BY_VALUE: Final[Mapping[str, Mapping[str, str]]] = {
         f"/v1{codec_of(name, {}).path}": f"--protocol {name}"
         for name, entry in PROTOCOLS.items()
         if not entry.rooted
-    },
+    }
+    | _TABLES["by_value"]["paths"],
 }
 
 

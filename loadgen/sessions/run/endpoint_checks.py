@@ -16,10 +16,13 @@ from loadgen.sessions.run.protocol_options import options_of, protocol_of
 from loadgen.sessions.run.served_model import served_model
 from recorder.sensors.exposition import is_known
 from recorder.sensors.scrape import ScrapeError, ScrapeTarget, scrape
+from workloads.registry import service
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
 
+    from loadgen.driver.client.endpoint import Endpoint
+    from loadgen.driver.client.timeouts import Timeouts
     from loadgen.driver.client.transport import Transport
     from loadgen.sessions.settings.endpoint_options import CheckSettings
 
@@ -63,6 +66,31 @@ async def feature_checks(
     yield await _statements(Prober(transport, codec, generation), probe)
     if not entry.rooted:
         yield await _protocols(protocol, transport, generation)
+
+
+async def _text_checks(
+    protocol: str, transport: Transport, codec: Codec, generation: Generation, probe: Probe
+) -> AsyncIterator[CheckLine]:
+    """Check an endpoint that has answered with text."""
+    if generation.stream:
+        yield _stream(probe)
+    yield _usage(probe)
+    async for line in feature_checks(protocol, transport, codec, generation, probe):
+        yield line
+
+
+async def _vector_checks(
+    protocol: str, transport: Transport, generation: Generation, timeouts: Timeouts
+) -> AsyncIterator[CheckLine]:
+    """Check an endpoint that has answered with a vector or a score."""
+
+    def opened(target: Endpoint) -> Transport:
+        return HttpTransport(target, timeouts)
+
+    checks = service("vector_checks")(protocol, transport, generation, opened)
+    async for check, passed, detail in checks:
+        yield CheckLine(check, "ok" if passed else "warning", detail)
+    yield await _metrics(transport)
 
 
 async def _parameters(
@@ -173,10 +201,12 @@ async def ask_endpoint(settings: CheckSettings, emit: Callable[[CheckLine], None
         emit(answer)
         # Without an answer there is nothing to check.
         if answer.status == "ok":
-            if can_stream:
-                emit(_stream(probe))
-            emit(_usage(probe))
-            async for line in feature_checks(settings.protocol, transports[1], codec, generation, probe):
+            asked = settings.protocol, transports[1]
+            if protocol_entry(settings.protocol).inputs:
+                lines = _vector_checks(*asked, generation, timeouts)
+            else:
+                lines = _text_checks(*asked, codec, generation, probe)
+            async for line in lines:
                 emit(line)
     finally:
         for transport in transports:

@@ -31,6 +31,9 @@ def protocol_of(settings: EndpointSettings) -> str:
 def options_of(settings: EndpointSettings) -> dict[str, Any]:
     """The options of a protocol, with defaults, as JSON values: enough to repeat the run."""
     entry = protocol_entry(settings.protocol)
+    if entry.inputs:
+        vectors = {"encoding": settings.encoding, "dimensions": settings.dimensions}
+        return {name: value for name, value in vectors.items() if value is not None}
     if not (entry.described or entry.preset_of):
         return {}
     from loadgen.driver.client.plain_json import PlainJson

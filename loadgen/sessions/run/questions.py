@@ -24,7 +24,10 @@ MOST_PROMPTS: Final = 10_000
 
 
 def dataset_of(settings: PerfSettings, count: int) -> Dataset:
-    """The questions that settings name, with media."""
+    """The questions that settings name, with media; or the inputs of requests for vectors."""
+    if settings.endpoint.protocol_entry.inputs:
+        inputs: Dataset = service("vector_dataset")(settings, count)
+        return inputs
     dataset = _dataset(settings, count)
     if not settings.media.is_wanted:
         return dataset

@@ -30,6 +30,7 @@ MOST_JUDGE_TIMEOUT_S: Final = 86_400.0
 MOST_JUDGE_TEMPERATURE: Final = 10.0
 MOST_JUDGE_TOKENS: Final = 10_000_000
 
+_VECTORS: Final = ("batch", "query_tokens", "query_column", "save_vectors", "expect")
 _COLUMNS: Final = ("prompt_column", "system_column", "output_column", "weight_column")
 _OF_SESSIONS: Final = ("cumulative", "live", "messages")
 _LENGTHS: Final = ("input_tokens", "output_tokens", "turns", "shared_prefix", "cache_hit")
@@ -69,6 +70,12 @@ def check_prompts(
             else "--history recorded: made-up conversations have no recorded answers; leave it out"
         )
     _check_ignore_eos(prompts, endpoint, load.trace, max_tokens)
+    if (chosen := set_flags(prompts, *_VECTORS)) and not endpoint.protocol_entry.inputs:
+        names = names_where(lambda each: bool(each.inputs))
+        raise UsageError(
+            f"{' and '.join(chosen)}: --protocol {endpoint.protocol} asks for text; {names} ask for "
+            "vectors or scores"
+        )
 
 
 def _check_empty(prompts: PromptSettings, trace: str | None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from loadgen.driver.client.protocols import (
     PROTOCOLS,
@@ -71,6 +71,10 @@ class EndpointSettings:
     finish_at: str | None = ENDPOINT.option(
         "sse, json: place of the finish reason, if there is one.", metavar="PLACE"
     )
+    encoding: Literal["float", "base64"] | None = ENDPOINT.option(
+        "Embeddings: encoding of the vectors of a response. Default: the server's."
+    )
+    dimensions: int | None = ENDPOINT.option("Embeddings: dimension of the vectors. Default: the model's.")
     cumulative: bool = ENDPOINT.switch("sse: each event has the whole text so far instead of the new part.")
     api_key: str | None = ENDPOINT.option(
         "API key, preferably in the environment; @FILE reads a file. Never logged.",
@@ -125,6 +129,11 @@ class EndpointSettings:
             raise UsageError(
                 f"{' and '.join(set_options)}: --protocol {self.protocol} needs no description; "
                 f"only {names_where(lambda each: each.described)} take one"
+            )
+        if (self.encoding or self.dimensions is not None) and not entry.inputs:
+            chosen = " and ".join(set_flags(self, "encoding", "dimensions"))
+            raise UsageError(
+                f"{chosen}: --protocol {self.protocol} has no vectors; use --protocol embeddings"
             )
         if self.cumulative and entry.stream == "never":
             raise UsageError("--cumulative applies to the events of a stream: use it with --protocol sse")

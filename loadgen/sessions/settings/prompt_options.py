@@ -15,6 +15,7 @@ from loadgen.sessions.settings.option import Panel
 PROMPTS: Final = Panel("Prompts")
 SYNTHETIC: Final = Panel("Synthetic prompts")
 MEDIA: Final = Panel("Images, audio and video")
+VECTORS: Final = Panel("Embeddings and rerank")
 
 MOST_TEXT_SEED: Final = 2**32
 
@@ -93,6 +94,21 @@ class PromptSettings:
         "Tokenizer: make synthetic prompts of exactly the given length; with --prompts, count tokens that "
         "the server did not count.",
         metavar="NAME|FOLDER",
+    )
+
+    batch: str | None = VECTORS.option(
+        "Inputs of a request, of rerank documents: a number or a distribution. Default: 1, of rerank 8.",
+        metavar="DISTRIBUTION",
+    )
+    query_tokens: str | None = VECTORS.option(
+        "Length of synthetic queries, written like --input-tokens. Default: 32.", metavar="DISTRIBUTION"
+    )
+    query_column: str | None = VECTORS.option(
+        "Column of the queries of --prompts. Default: the first with a usual name.", metavar="NAME"
+    )
+    save_vectors: bool = VECTORS.switch("Keep the vectors of the responses in the log, for --expect.")
+    expect: str | None = VECTORS.option(
+        "Send the inputs of an earlier run again, and compare the vectors or scores.", metavar="RUN"
     )
 
     ignore_eos: bool = PROMPTS.switch(

@@ -9,7 +9,8 @@ SELECT
     count(*) FILTER (token_source = 'server_usage') AS server_usage,
     count(*) FILTER (token_source = 'client_tokenizer') AS client_tokenizer,
     count(*) FILTER (token_source = 'chunks') AS chunks,
-    count(*) FILTER (token_source IS NULL) AS unknown,
+    -- Vectors and scores do not count as tokens.
+    count(*) FILTER (token_source IS NULL AND (SELECT settings ->> '$.dataset.facts.inputs' IS NULL FROM session)) AS unknown,
     count(*) FILTER (counted_input IS NULL) AS input_unknown
 FROM counted
 WHERE measured AND status = 'completed';

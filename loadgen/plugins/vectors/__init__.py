@@ -1,0 +1,1 @@
+"""Embeddings, rerank, score, pooling and classification: protocols whose answers are vectors or scores."""

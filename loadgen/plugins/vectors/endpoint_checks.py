@@ -1,0 +1,102 @@
+"""What an endpoint can do of vectors and scores: batches, encodings, dimensions, and other protocols."""
+
+from __future__ import annotations
+
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+
+from loadgen.driver.client.endpoint import Request, endpoint
+from loadgen.driver.client.exchange import Exchange
+from loadgen.driver.client.protocols import codec_of, protocol_entry
+from loadgen.driver.client.stream import ResponseStream
+from loadgen.driver.requests.attempt import attempt_request
+from loadgen.plugins.vectors.vector_sample import VectorSample
+from workloads.registry import manifests
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Mapping
+
+    from loadgen.driver.client.codec import Generation
+    from loadgen.driver.client.endpoint import Endpoint
+    from loadgen.driver.client.transport import Transport
+
+    Line = tuple[str, bool, str]
+    """A check, whether the endpoint passes, and details."""
+
+_DIMENSIONS: Final = 16
+_TWO: Final = VectorSample(index=-1, inputs=("A short text.", "Another text."), query="Which text is short?")
+
+
+async def vector_checks(
+    name: str, transport: Transport, generation: Generation, opened: Callable[[Endpoint], Transport]
+) -> AsyncIterator[Line]:
+    """Check an endpoint that has answered one input.
+
+    Args:
+        name: The protocol that it answers.
+        transport: The connections to it.
+        generation: The model.
+        opened: Opens connections to another base URL.
+
+    Yields:
+        A check, whether it passed, and details.
+    """
+    facts, failure, counted = await _asked(name, {}, transport, generation)
+    yield (
+        "usage",
+        counted,
+        "the server counts its input tokens" if counted else "no usage: --tokenizer counts the input tokens",
+    )
+    yield "batches", failure is None, failure or f"2 inputs in a request{_size(facts)}"
+    codec: Any = codec_of(name, {})
+    for encoding in codec.encodings:
+        _, failure, _ = await _asked(name, {"encoding": encoding}, transport, generation)
+        yield "encoding", failure is None, failure or encoding
+    if codec.takes_dimensions:
+        facts, failure, _ = await _asked(name, {"dimensions": _DIMENSIONS}, transport, generation)
+        made = facts.get("dimensions")
+        if failure is None and made != _DIMENSIONS:
+            failure = f"{_DIMENSIONS} asked for, and vectors have {made}"
+        yield "dimensions", failure is None, failure or f"vectors of the dimension asked for, {_DIMENSIONS}"
+    own = next(plugin for plugin in manifests() if plugin.name == "vectors")
+    names = [entry.name for entry in own.entries if entry.kind == "protocols"]
+    answers = [each == name or await _answers(each, transport, generation, opened) for each in names]
+    answering = ", ".join(each for each, is_answered in zip(names, answers, strict=True) if is_answered)
+    silent = ", ".join(each for each, is_answered in zip(names, answers, strict=True) if not is_answered)
+    yield "protocols", True, f"{answering}{f'; not {silent}' if silent else ''}"
+
+
+async def _answers(
+    name: str, transport: Transport, generation: Generation, opened: Callable[[Endpoint], Transport]
+) -> bool:
+    """Whether an endpoint answers in a protocol, whose paths may begin elsewhere."""
+    base = transport.endpoint
+    url = f"{base.origin}{base.prefix.removesuffix('/v1')}{f'?{base.query}' if base.query else ''}"
+    place = endpoint(url, base.headers, verify=base.verify, rooted=protocol_entry(name).rooted)
+    other = opened(place)
+    try:
+        _, failure, _ = await _asked(name, {}, other, generation)
+    finally:
+        await other.close()
+    return failure is None
+
+
+async def _asked(
+    name: str, options: Mapping[str, Any], transport: Transport, generation: Generation
+) -> tuple[Mapping[str, Any], str | None, bool]:
+    """Send two inputs: the facts of the response, the failure, and whether the server counts tokens."""
+    codec: Any = codec_of(name, options)
+    exchange = Exchange(ResponseStream(codec), on_sent=lambda _: None, on_first_token=lambda _: None)
+    exchange.stream.reader = codec.reader(_TWO)
+    body = orjson.dumps(codec.request(_TWO, generation))
+    error = await attempt_request(transport, Request("POST", codec.path, token_hex(12), body), exchange)
+    answer = exchange.stream.answer
+    failure = None if error is None else transport.endpoint.redact(str(error))
+    return (answer.facts or {}).get("results", {}), failure, answer.usage.input_tokens is not None
+
+
+def _size(facts: Mapping[str, Any]) -> str:
+    dimensions = facts.get("dimensions")
+    return "" if dimensions is None else f", vectors of {dimensions} dimensions"
