@@ -61,6 +61,10 @@ class SessionOptions(ScoringOptions, total=False):
     """sse, json: place of the number of output tokens, if there is one."""
     finish_at: str | None
     """sse, json: place of the finish reason, if there is one."""
+    encoding: Literal["float", "base64"] | None
+    """Embeddings: encoding of the vectors of a response. Default: the server's."""
+    dimensions: int | None
+    """Embeddings: dimension of the vectors. Default: the model's."""
     cumulative: bool | None
     """sse: each event has the whole text so far instead of the new part."""
     api_key: str | None
@@ -174,6 +178,16 @@ class SessionOptions(ScoringOptions, total=False):
     """Tokenizer: make synthetic prompts of exactly the given length; with --prompts, count tokens that the
     server did not count.
     """
+    batch: str | None
+    """Inputs of a request, of rerank documents: a number or a distribution. Default: 1, of rerank 8."""
+    query_tokens: str | None
+    """Length of synthetic queries, written like --input-tokens. Default: 32."""
+    query_column: str | None
+    """Column of the queries of --prompts. Default: the first with a usual name."""
+    save_vectors: bool | None
+    """Keep the vectors of the responses in the log, for --expect."""
+    expect: str | None
+    """Send the inputs of an earlier run again, and compare the vectors or scores."""
     ignore_eos: bool | None
     """Continue every answer to the maximum of output tokens: ignore_eos and min_tokens in the body."""
     images: str | None
