@@ -157,7 +157,10 @@ class Window:
         issuing_s: For how long requests were issued, in all segments together, whatever the window is.
     """
 
-    kind: Literal["duration", "requests", "cut_off", "running", "steady_state", "last_issued_done", "tracked"]
+    kind: Literal[
+        *("duration", "requests", "cut_off", "running"),
+        *("steady_state", "last_issued_done", "tracked", "first_user_done"),
+    ]
     duration_s: float | None
     start_ns: int | None
     end_ns: int | None

@@ -16,7 +16,7 @@ End = Literal["last_token", "complete"]
 OneToken = Literal["drop", "zero", "error"]
 TokenSource = Literal["server_usage", "client_tokenizer"]
 Category = Literal["reasoning", "content", "tool_call"]
-WindowKind = Literal["run", "steady_state", "last_issued_done", "tracked"]
+WindowKind = Literal["run", "steady_state", "last_issued_done", "tracked", "first_user_done"]
 FailedRequests = Literal["exclude", "count_as_violation"]
 
 PERCENTILES: Final[Mapping[str, Fraction]] = {

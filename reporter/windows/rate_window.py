@@ -40,8 +40,9 @@ def over_defined_window(
 
     Args:
         log: With the run's own window.
-        kind: `run`; `steady_state`; `tracked`, until issuing ended; or `last_issued_done`, as MLPerf LoadGen:
-            until the request issued last is done, or offline, where all are issued at once, the last one.
+        kind: `run`; `steady_state`; `tracked`, until issuing ended; `last_issued_done`, as MLPerf LoadGen:
+            until the request issued last is done, or offline, where all are issued at once, the last one; or
+            `first_user_done`, as MLPerf's agentic inference: until a user has finished the last session.
         steady: The steady state of the run.
         load: The kind of the load.
 
@@ -54,6 +55,8 @@ def over_defined_window(
         return _over_last_issued(log, load)
     if kind == "tracked":
         return _over_tracked(log)
+    if kind == "first_user_done":
+        return _over_first_user(log)
     return log
 
 
@@ -105,6 +108,19 @@ def _over_tracked(log: OpenLog) -> OpenLog:
         Window(kind, duration_s, issued[0][0], issued[-1][1]) if issued else Window(kind, None, None, None)
     )
     return log.with_windows(parts, whole)
+
+
+def _over_first_user(log: OpenLog) -> OpenLog:
+    """From the start of the performance phase until the first user has finished the last session."""
+    kind: Final = "first_user_done"
+    log.load(("sessions",))
+    (span,) = all_figures(log, kind)
+    start_ns, end_ns = span["start_ns"], span["end_ns"]
+    if start_ns is None or end_ns is None:
+        window = Window(kind, None, None, None)
+    else:
+        window = Window(kind, (end_ns - start_ns) / 1e9, start_ns, end_ns)
+    return log.with_windows([window], window)
 
 
 def _over_last_issued(log: OpenLog, load: str | None) -> OpenLog:

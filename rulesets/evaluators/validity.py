@@ -108,7 +108,7 @@ def _for(seconds: float, case: Case) -> str:
 
 
 def _dataset_multiple(_wanted: bool, case: Case) -> RuleOutcome:  # noqa: FBT001 (every rule of the validity is called alike)
-    issued, rows = facts.count(case.report, "issued"), _rows(case)
+    (issued, what), rows = _asked(case), _rows(case)
     if facts.was_cut_short(case.report):
         return RuleOutcome("SKIP", reason=facts.CUT_SHORT)
     if rows is None:
@@ -121,13 +121,19 @@ def _dataset_multiple(_wanted: bool, case: Case) -> RuleOutcome:  # noqa: FBT001
         issued / rows,
         issued,
         f"passes over {rows:,} rows",
-        reason=f"{issued:,} requests are not whole passes over {rows:,} rows",
-        remedy=f"ask whole passes: --requests {wanted}",
+        reason=f"{issued:,} {what} are not whole passes over {rows:,} rows",
+        remedy=f"ask whole passes: --{what} {wanted}",
     )
 
 
+def _asked(case: Case) -> tuple[int, str]:
+    """How many rows of the dataset were asked, and what a row is: of conversations, each is a session."""
+    sessions = facts.number(facts.section(case.report, "sessions").get("count"))
+    return (int(sessions), "sessions") if sessions else (facts.count(case.report, "issued"), "requests")
+
+
 def _min_passes(bound: int, case: Case) -> RuleOutcome:
-    issued, rows = facts.count(case.report, "issued"), _rows(case)
+    (issued, what), rows = _asked(case), _rows(case)
     if facts.was_cut_short(case.report):
         return RuleOutcome("SKIP", reason=facts.CUT_SHORT)
     if rows is None:
@@ -138,7 +144,7 @@ def _min_passes(bound: int, case: Case) -> RuleOutcome:
         ">=",
         bound,
         n=issued,
-        remedy=f"ask more: --requests {bound * rows}",
+        remedy=f"ask more: --{what} {bound * rows}",
     )
 
 

@@ -62,6 +62,23 @@ def test_while_performance_is_tracked(a_run: NewRun) -> None:
     assert report.throughput.qps == pytest.approx(1 / (report.window.duration_s or 0))
 
 
+def test_until_the_first_user_is_done(a_run: NewRun) -> None:
+    """MLPerf's agentic inference: the third session begins last, and the first end after that is its own."""
+    run = a_run(kind="closed")
+    for name, begun_ms, ended_ms in (("a", 110, 300), ("b", 110, 900), ("c", 310, 500)):
+        run.answers(
+            begun_ms + 50,
+            ended_ms,
+            at_ms=begun_ms,
+            usage=(10, 2),
+            issue={"about": {"conversation": name, "turn": 0, "turns": 1}},
+        )
+    report = over(run.stops(310).ends(1000), "first_user_done")
+    assert report.window.kind == "first_user_done"
+    assert report.window.duration_s is not None
+    assert report.throughput.qps == pytest.approx(2 / report.window.duration_s)
+
+
 def test_offline_until_all_are_done(a_run: NewRun) -> None:
     """LoadGen's Offline: n / the longest latency."""
     report = over(ends_early(a_run(kind="offline")), "last_issued_done")

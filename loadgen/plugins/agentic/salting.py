@@ -70,9 +70,10 @@ def _before_user(sample: Sample, text: str) -> Sample:
 
 def _around_system(sample: Sample, of_pass: str, of_session: str) -> Sample:
     first, *others = sample.chat or ()
+    before, after = f"[salt: {of_pass}] ", f"[salt: {of_session}]"
     if first["role"] == "system":
-        return replace(sample, chat=(_joined(f"[{of_pass}] ", first, f" [{of_session}]"), *others))
-    return replace(sample, chat=(_joined(f"[{of_pass}] [{of_session}] ", first, ""), *others))
+        return replace(sample, chat=(_joined(before, first, f" {after}"), *others))
+    return replace(sample, chat=(_joined(f"{before}{after} ", first, ""), *others))
 
 
 def _joined(before: str, message: Message, after: str) -> dict[str, Any]:

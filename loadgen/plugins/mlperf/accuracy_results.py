@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,21 +44,33 @@ def accuracy_results(scores: Mapping[str, Accuracy], dataset: str | None) -> dic
     """The scores of a run, an entry for each dataset."""
     by_task: dict[str, dict[str, Accuracy]] = {}
     for name, score in scores.items():
-        by_task.setdefault(score.task, {})[score.figure or name] = score
+        figure = score.figure or name
+        by_task.setdefault(_AGENTIC.get(figure, score.task), {})[figure] = score
     entries = [_entry(task or dataset, figures) for task, figures in by_task.items()]
     values = [entry["score"] for entry in entries]
     average = None if any(isinstance(value, dict) for value in values) else fmean(values)
     return {**({} if average is None else {"average_accuracy": average}), "accuracy_scores": entries}
 
 
+_AGENTIC: Final = {"inline": "performance", "swe_bench": "swe_bench"}
+"""The scores of agentic inference, with their datasets; checkers read shares, and rules bound per cent.
+
+mlcommons/endpoints-submission-cli 1.5.3.0: submission_checker/models/aggregate/context.py, `_dataset_score`.
+"""
+
+
+def _as_reported(name: str, value: float | None) -> float | None:
+    return value / 100 if name in _AGENTIC and value is not None else value
+
+
 def _entry(dataset: str | None, figures: Mapping[str, Accuracy]) -> dict[str, Any]:
     """One dataset: a number for a single figure, else numbers by figure."""
-    values = {name: score.value for name, score in figures.items()}
+    values = {name: _as_reported(name, score.value) for name, score in figures.items()}
     (first, *others) = values.values()
     samples, repeats = max((score.n, score.repeats) for score in figures.values())
     return {
         "dataset_name": dataset,
-        "dataset_type": "accuracy",
+        "dataset_type": "performance" if dataset == _AGENTIC["inline"] else "accuracy",
         "metrics": list(values),
         "score": values if others else first,
         "unit_samples": math.ceil(samples / repeats),

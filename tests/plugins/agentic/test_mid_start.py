@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -14,14 +15,18 @@ from loadgen.driver.early_end import EarlyEnd
 from loadgen.driver.load import Closed
 from loadgen.driver.stop import Stop
 from loadgen.plugins.agentic.mid_start import StartWindow, position_at, read_window, require_moments, start_ns
+from loadgen.plugins.agentic.salting import salting_of
 from loadgen.plugins.agentic.session_tree import AgentTurn, History, SessionTree
 from loadgen.plugins.agentic.tree_kind import MidStart, TreeKind
 from loadgen.sessions.errors import UsageError
 from recorder.event import EventType
 from tests.plugins.agentic.tree_play import MS, PlayedTurn, TreePlay, tree, user
+from workloads.sample import Sample
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from loadgen.sessions.settings.load_options import SaltPlace
 
 SECOND = 1_000 * MS
 
@@ -299,3 +304,28 @@ def test_what_is_due_after_the_end_can_be_moved_before_it() -> None:
     assert len(plain.measured()) == 1
     (end,) = plain.ends()
     assert (end["ending"], end["never_asked"]) == ("duration", {"duration": 1})
+
+
+@pytest.mark.parametrize(
+    ("place", "pattern", "roles"),
+    [
+        ("user", r"S\n\[[0-9a-f]{12}\]\n\nU", ("system", "user")),
+        ("user", r"\[[0-9a-f]{12}\]\n\nU", ("user",)),
+        ("system", r"\[salt: [0-9a-f]{4}\] S \[salt: [0-9a-f]{4}\]\nU", ("system", "user")),
+        ("system", r"\[salt: [0-9a-f]{4}\] \[salt: [0-9a-f]{4}\] U", ("user",)),
+        ("prompt", r"[0-9a-f]{16} S\nU", ("system", "user")),
+    ],
+)
+def test_places_of_a_salt(place: SaltPlace, pattern: str, roles: tuple[str, ...]) -> None:
+    """Before everything, before the first user message, or around the system prompt."""
+    chat = tuple({"role": role, "content": role[0].upper()} for role in roles)
+    sent = salting_of(place, "run", 3, 2)(Sample(0, "U", chat=chat))
+    assert re.fullmatch(pattern, "\n".join(message["content"] for message in sent.chat or ()))
+
+
+def test_salts_of_passes_and_sessions() -> None:
+    """Around the system prompt: equal before it in a pass, different after it; of another run, all differ."""
+    first, same, later = (salting_of("system", "run", number, 2).text.split() for number in (0, 1, 2))
+    assert first[0] == same[0] != later[0]
+    assert len({first[1], same[1], later[1]}) == 3
+    assert salting_of("system", "other", 0, 2).text.split()[0] != first[0]

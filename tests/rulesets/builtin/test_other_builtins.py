@@ -37,7 +37,9 @@ def test_what_there_is() -> None:
         "agentx-like@2026.11",
         "batch@1",
         "chat@1",
+        "golden-acceptance@2026.08",
         "inferencemax-like@2026.08",
+        "mlperf-agentic-like@2026.10",
         "mlperf-edge@v0.1",
         "mlperf-endpoints@v1.0",
         *(f"mlperf-inference@{version}" for version in ("v5.0", "v5.1", "v6.0", "v6.1")),
@@ -325,6 +327,30 @@ def test_the_tiers_of_agentperf(model: str, tier: int, seconds: int) -> None:
     assert (validity.min_duration_s, validity.streaming) == (600, "required")
     assert (validity.min_sessions, validity.min_sessions_per_concurrency) == (30, 3)
     assert [audit.name for audit in held.audits] == ["salt"]
+
+
+@pytest.mark.parametrize(
+    ("model", "inline", "lengths", "settings"),
+    [
+        ("moonshotai/Kimi-K3", 58.32, (425, 520), {"temperature": 1, "top_p": 1}),
+        ("Qwen/Qwen3.6-35B-A3B", 55.86, (344, 422), {"top_k": 20, "top_p": 0.95, "presence_penalty": 1.5}),
+    ],
+)
+def test_agentic_inference(
+    model: str, inline: float, lengths: tuple[int, int], settings: dict[str, float]
+) -> None:
+    """Salts, whole passes over 613 trajectories, the window without the tail, the score and the lengths."""
+    held = loading.load("mlperf-agentic-like", model=model, pattern="closed", concurrency=64)
+    assert held.definitions.throughput_window == "first_user_done"
+    assert dict(held.options.set) == {"salt": True, "salt_at": "system"}
+    assert set(held.options.free or ()) <= fields_of(PerfSettings).keys()
+    assert (held.dataset.perf_samples, held.validity.dataset_multiple) == (613, True)
+    assert settings.items() <= dict(held.generation.settings).items()
+    assert (held.generation.settings["max_new_tokens"], held.generation.locked) == (8192, True)
+    (bound,) = [target.value for target in held.targets if target.id == "accuracy.inline"]
+    assert bound == inline
+    audits = {audit.name: dict(audit.parameters) for audit in held.audits}
+    assert audits["osl_range"] == {"min": lengths[0], "max": lengths[1]}
 
 
 AGENTX = {

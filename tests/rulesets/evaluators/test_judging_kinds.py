@@ -360,3 +360,16 @@ def test_every_built_in_ruleset_can_be_judged(make_run: MakeRun) -> None:
             assert [row.id for row in verdict.rows] == [rule.id for rule in rules_of(ruleset)]
             assert len({row.id for row in verdict.rows}) == len(verdict.rows)
             json.dumps(verdict.to_dict(), allow_nan=False)
+
+
+def test_passes_over_conversations_count_sessions(make_run: MakeRun) -> None:
+    """A row of the dataset is a session there, however many requests it takes."""
+    demand = rules(validity=ValidityDemand(dataset_multiple=True, min_passes=2))
+    whole = make_run(sessions={"count": 200}, counts={"issued": 1234})
+    assert [row.status for row in evaluate(demand, whole).rows] == ["PASS", "PASS"]
+    half = evaluate(demand, make_run(sessions={"count": 150}, counts={"issued": 200})).rows
+    assert [row.status for row in half] == ["INVALID", "INVALID"]
+    assert (half[0].reason, half[0].remedy) == (
+        "150 sessions are not whole passes over 100 rows",
+        "ask whole passes: --sessions 200",
+    )
