@@ -158,8 +158,14 @@ class Window:
     """
 
     kind: Literal[
-        *("duration", "requests", "cut_off", "running"),
-        *("steady_state", "last_issued_done", "tracked", "first_user_done"),
+        "duration",
+        "requests",
+        "cut_off",
+        "running",
+        "steady_state",
+        "last_issued_done",
+        "tracked",
+        "first_user_done",
     ]
     duration_s: float | None
     start_ns: int | None
