@@ -33,8 +33,8 @@ def test_a_run_is_scored_and_gated(loadgen: Any, tmp_path: Path) -> None:
     trace.write_bytes(b"\n".join(map(orjson.dumps, rows)))
     replay = ("--trace", trace, "-c", "2", "--passes", "2", "--salt", "--salt-at", "system")
     with start_mock(ttft="1ms", itl="1ms", tokens="4") as server:
-        at = ("--url", server.url, "--model", "kimi-k3", "--out", "run", "--on-invalid", "warn", "-q")
-        loadgen("perf", *at, *replay)
+        common = ("--url", server.url, "--model", "kimi-k3", "--out", "run", "--on-invalid", "warn", "-q")
+        loadgen("perf", *common, *replay)
     scored = loadgen("inline-score", "run", "--json")
     assert orjson.loads(scored.stdout) == {"percent": 0.0, "turns": 4, "missing": 0}
     done = loadgen(

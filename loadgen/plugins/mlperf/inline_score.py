@@ -27,17 +27,16 @@ _ASSIGNMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 _VERSION: Final = re.compile(r"\.\d+(\.\d+)?$")
 _WRAPPERS: Final = frozenset({"env", "time", "nice", "sudo", "exec", "command"})
 
-_SAME: Final = (
-    "pytest pylint cython make conda cat head tail wc diff grep sed awk tr sort uniq cut find ls xargs cp mv "
-    "rm mkdir touch tee source which alias unset export git curl true false timeout date apt yum python pip"
+_NAMED: Final = (
+    "python=python python2=python python3=python py=python pip=pip pip3=pip pytest=pytest pylint=pylint",
+    "sphinx-build=sphinx sphinx-quickstart=sphinx cython=cython make=make conda=conda git=git curl=curl",
+    "cat=cat less=cat more=cat head=head tail=tail wc=wc diff=diff grep=grep egrep=grep fgrep=grep rg=grep",
+    "ag=grep sed=sed awk=awk gawk=awk tr=tr sort=sort uniq=uniq cut=cut find=find locate=find ls=ls",
+    "xargs=xargs cp=cp mv=mv rm=rm mkdir=mkdir touch=touch tee=tee source=source .=source which=which",
+    "alias=alias unset=unset export=export wget=curl true=true false=false timeout=timeout date=date",
+    "apt-get=apt apt=apt yum=yum",
 )
-_OTHERS: Final = (
-    "python2=python python3=python py=python pip3=pip sphinx-build=sphinx sphinx-quickstart=sphinx less=cat "
-    "more=cat egrep=grep fgrep=grep rg=grep ag=grep gawk=awk locate=find .=source wget=curl apt-get=apt"
-)
-_PROGRAMS: Final = {name: name for name in _SAME.split()} | dict(
-    other.split("=") for other in _OTHERS.split()
-)
+_PROGRAMS: Final = dict(pair.split("=") for line in _NAMED for pair in line.split())
 """The programs that count, with the names of their equals."""
 
 
