@@ -40,12 +40,13 @@ def _plain(value: Any) -> Any:
         case list() | tuple():
             return [_plain(held) for held in value]
         case float():
-            return _rounded(value) if math.isfinite(value) else None
+            return rounded(value) if math.isfinite(value) else None
         case str():
             return value.encode(errors="replace").decode()  # a lone surrogate has no UTF-8
         case _:
             return value
 
 
-def _rounded(value: float) -> float:
+def rounded(value: float) -> float:
+    """A fraction as files have it."""
     return round(value, DECIMALS_OF_SMALL if abs(value) < SMALL else DECIMALS)

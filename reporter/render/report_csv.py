@@ -6,6 +6,7 @@ from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any, Final
 
 from reporter.render.csv_text import as_csv
+from reporter.render.json import rounded
 from reporter.report import Summary
 from rulesets.metric_table import BY_NAME
 from rulesets.request_metrics import REQUEST_METRICS
@@ -116,4 +117,5 @@ def _score(score: TaskScore) -> Iterator[dict[str, Any]]:
 
 
 def _row(part: str, metric: str, statistic: str, value: float | None, unit: str = "") -> dict[str, Any]:
-    return {"part": part, "metric": metric, "statistic": statistic, "value": value, "unit": unit}
+    shown = rounded(value) if isinstance(value, float) else value
+    return {"part": part, "metric": metric, "statistic": statistic, "value": shown, "unit": unit}
