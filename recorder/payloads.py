@@ -20,7 +20,7 @@ from itertools import pairwise
 from typing import Annotated, Any, Final, Literal, Required, TypedDict
 
 from recorder.event import JSON, TEXT, EventType, Integer, KeyColumn, Moment, Real, Text, TextMap, Truth
-from recorder.tree_payloads import Phase, Results, TreeEnded, TreeTurn
+from recorder.tree_payloads import Media, Phase, Results, TreeEnded, TreeTurn
 
 _Early = Literal[
     "interrupted", "worker_lost", "error_budget", "overloaded", "gate_lost", "node_lost", "warmup_failed"
@@ -241,7 +241,7 @@ class Arrivals(TypedDict, total=False):
     chunk_gaps_us: bytes | None  #: a [column](#columns) of `events`
 
 
-class Response(Arrivals, total=False):
+class Response(Arrivals, Media, total=False):
     """COMPLETE, ERROR, CANCELLED: the facts of a response, whole or partial.
 
     Token counts are the server's own. `late_chunks` and the members with `_low_ns` are for stamps in doubt.
@@ -261,11 +261,6 @@ class Response(Arrivals, total=False):
     first_chunk: Annotated[Mapping[str, int], JSON] | None  #: characters by kind of text
     silent_chunks: Integer | None  #: chunks with an empty content
     silent_tokens: Truth | None  #: whether [these count as tokens](metrics.md#tokens-without-text)
-    request_bytes: Integer | None  #: bytes of the request, [from 64 KiB on](media.md#ttft-without-the-upload)
-    upload_begun_ns: Moment | None  #: when the first part of such a request was handed to the kernel
-    uploaded_ns: Moment | None  #: when the server had acknowledged its last byte
-    uploaded_low_ns: Moment | None  #: when its last byte left the client
-    uploaded_high_ns: Moment | None  #: when the acknowledgment came, which servers may delay
     reads: Integer | None  #: reads from the socket
     coalesced: Integer | None  #: reads with more than one chunk
     bytes: Integer | None  #: bytes of the response
@@ -284,7 +279,6 @@ class Response(Arrivals, total=False):
     reasoning_tokens: Integer | None  #: tokens of the reasoning
     cached_tokens: Integer | None  #: tokens of the prompt that were in a cache
     total_tokens: Integer | None  #: all tokens
-    media_tokens: Integer | None  #: tokens of images, audio and video in the prompt
     reasoning_added: Truth | None  #: `output_tokens` has reasoning that the server counts apart
     server: (
         Annotated[Mapping[str, Any], JSON] | None

@@ -1,4 +1,4 @@
-"""The payload keys of session trees, and of vectors or scores: a part of the table in `recorder.payloads`."""
+"""The payload keys of session trees, vectors and media: a part of the table in `recorder.payloads`."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal, Required, TypedDict
@@ -51,3 +51,19 @@ class Results(TypedDict, total=False):
     count: Required[Integer]  #: vectors or scores, one for each input
     dimensions: Integer | None  #: of the vectors
     parse_ms: Real  #: how long the client took to decode and check the response
+
+
+class Media(TypedDict, total=False):
+    """The upload of a large request, speech and images: a part of `Complete`, `Failed` and `Cancelled`."""
+
+    request_bytes: Integer | None  #: bytes of the request, [from 64 KiB on](media.md#ttft-without-the-upload)
+    upload_begun_ns: Moment | None  #: when the first part of such a request was handed to the kernel
+    uploaded_ns: Moment | None  #: when the server had acknowledged its last byte
+    uploaded_low_ns: Moment | None  #: when its last byte left the client
+    uploaded_high_ns: Moment | None  #: when the acknowledgment came, which servers may delay
+    audio_in_s: Real | None  #: the length of the recording that was [transcribed](speech.md)
+    audio_out_s: Real | None  #: the length of the audio of the response
+    first_audio_ns: Moment | None  #: arrival of the first audio
+    playout_gap_ms: Real | None  #: how long a player of the audio waits for more
+    images_out: Integer | None  #: the images of the response
+    media_tokens: Integer | None  #: tokens of images, audio and video in the prompt

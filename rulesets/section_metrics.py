@@ -14,6 +14,9 @@ SECTION_FIGURES: Final = {
     "spec_acceptance_rate": ("speculation", "acceptance_rate", "drafted_tokens"),
     "sequences_per_second": ("vectors", "sequences_per_second", "requests"),
     "input_tps": ("vectors", "input_tps", "requests"),
+    "rtfx": ("speech", "rtfx_mean", "transcribed"),
+    "rtf": ("speech", "rtf_mean", "spoken"),
+    "images_per_second": ("speech", "images_per_second", "image_requests"),
 }
 """The section of a report that has a metric, and its figures there: the value, and the count behind it."""
 
@@ -28,5 +31,8 @@ SECTION_METRICS: Final = tuple(
         ("spec_acceptance_rate", SHARE_LEVEL, "share of draft tokens that were accepted"),
         ("sequences_per_second", SEQUENCE_RATE, "inputs with a vector or a score per second"),
         ("input_tps", TOKEN_RATE, "input tokens per second of requests for vectors or scores"),
+        ("rtfx", LEVEL, "seconds of a recording / seconds of latency, the mean of requests"),
+        ("rtf", LEVEL, "seconds of latency / seconds of speech in the response, the mean of requests"),
+        ("images_per_second", LEVEL, "images in responses per second"),
     )
 )

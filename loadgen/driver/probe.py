@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from loadgen.driver.client.body_format import described, error_text, page_title
-from loadgen.driver.client.endpoint import Request
+from loadgen.driver.client.endpoint import JSON, Request
 from loadgen.driver.client.exchange import Exchange
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.stream import ResponseStream
@@ -128,12 +128,16 @@ class Prober:
     async def completion(self, more: Mapping[str, Any] = _NOTHING) -> Probe:
         """Send one short request, with `more` in the body, and again without optional members if refused."""
         refused = RefusedMembers(self._generation, _ignore)
-        body = orjson.dumps(self._codec.request(_PROBE, self._generation) | dict(more))
+        body = self._codec.request(_PROBE, self._generation)
+        body = body if isinstance(body, bytes) else orjson.dumps(body | dict(more))
+        content_type: str = getattr(self._codec, "content_type", JSON)
         left_out: tuple[str, ...] = ()
         while True:
             exchange = self._exchange()
             failed = await attempt_request(
-                self._transport, _request("POST", self._codec.path, body), exchange
+                self._transport,
+                _request("POST", self._codec.path, body)._replace(content_type=content_type),
+                exchange,
             )
             self._require_reached(exchange)
             answered = exchange.stream.body() if exchange.response else b""

@@ -30,7 +30,12 @@ RESULTS: Final = frozenset(
 )
 """Where vectors and scores are made."""
 
-ANSWERED: Final = RESULTS.union(GENERATION)
+SPEECH: Final = frozenset(
+    ("/v1/audio/transcriptions", "/v1/audio/translations", "/v1/audio/speech", "/v1/images/generations")
+)
+"""Where speech is read or made, and images are made."""
+
+ANSWERED: Final = RESULTS.union(GENERATION, SPEECH)
 
 HEALTH: Final = "/health"
 METRICS: Final = "/metrics"

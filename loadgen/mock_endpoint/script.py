@@ -156,6 +156,11 @@ class Script:
             drafting=self._drafting,
         )
 
+    def speech_dues_s(self, pieces: int) -> list[float]:
+        """When the pieces of a response with speech are due, in seconds from the request."""
+        rng = self._rng()
+        return [*accumulate((self._itl(rng) for _ in range(pieces - 1)), initial=self._ttft(rng))]
+
     def forget_prefixes(self) -> None:
         """Empty the prefix cache."""
         if self._prefixes is not None:

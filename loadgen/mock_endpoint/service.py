@@ -26,6 +26,7 @@ from loadgen.mock_endpoint.routes import (
     MODELS,
     RESETS,
     RESULTS,
+    SPEECH,
     Doorkeeper,
     model_list,
 )
@@ -119,6 +120,9 @@ class Service:
 
     def answer(self, connection: MockConnection, request: RawRequest) -> Task:
         """Make the task that answers a request."""
+        if request.path in SPEECH and request.method == "POST":
+            spoken: Task = service("mock_speech")(request, self._door, self._script, self._tell)
+            return spoken
         if request.path in ANSWERED and request.method == "POST":
             return self._generate(connection, request)
         return self._read(request)

@@ -23,17 +23,19 @@ typedef enum { INTEGER, MOMENT, SMALL, REAL, TRUTH, TEXT, JSON, INTEGERS, GAPS }
     X(reused, TRUTH) X(connect_ms, REAL) X(tls_ms, REAL) X(dns_ms, REAL) X(retried, TRUTH) X(unasked, INTEGER) \
     X(sent_high_ns, MOMENT) X(span_id, TEXT)
 #define OF_ENDING(X) \
-    X(first_token_ns, MOMENT) X(last_token_ns, MOMENT) X(chunks, INTEGER) X(status, SMALL) X(stream, TRUTH) \
-    X(first_byte_ns, MOMENT) X(first_output_ns, MOMENT) X(first_visible_ns, MOMENT) X(first_byte_low_ns, MOMENT) \
+    X(first_token_ns, MOMENT) X(last_token_ns, MOMENT) X(chunks, INTEGER) X(request_bytes, INTEGER) \
+    X(upload_begun_ns, MOMENT) X(uploaded_ns, MOMENT) X(uploaded_low_ns, MOMENT) X(uploaded_high_ns, MOMENT) \
+    X(audio_in_s, REAL) X(audio_out_s, REAL) X(first_audio_ns, MOMENT) X(playout_gap_ms, REAL) \
+    X(images_out, INTEGER) X(media_tokens, INTEGER) X(status, SMALL) X(stream, TRUTH) X(first_byte_ns, MOMENT) \
+    X(first_output_ns, MOMENT) X(first_visible_ns, MOMENT) X(first_byte_low_ns, MOMENT) \
     X(first_token_low_ns, MOMENT) X(first_output_low_ns, MOMENT) X(first_visible_low_ns, MOMENT) \
     X(last_token_low_ns, MOMENT) X(late_chunks, INTEGERS) X(first_chunk, JSON) X(silent_chunks, INTEGER) \
-    X(silent_tokens, TRUTH) X(request_bytes, INTEGER) X(upload_begun_ns, MOMENT) X(uploaded_ns, MOMENT) \
-    X(uploaded_low_ns, MOMENT) X(uploaded_high_ns, MOMENT) X(reads, INTEGER) X(coalesced, INTEGER) X(bytes, INTEGER) \
-    X(finish_reason, TEXT) X(finish_ns, MOMENT) X(choices, INTEGER) X(other_chunks, INTEGER) \
-    X(content_chars, INTEGER) X(reasoning_chars, INTEGER) X(call_chars, INTEGER) X(tagged_chars, INTEGER) \
-    X(unended, TEXT) X(deviations, TEXT) X(input_tokens, INTEGER) X(output_tokens, INTEGER) \
-    X(reasoning_tokens, INTEGER) X(cached_tokens, INTEGER) X(total_tokens, INTEGER) X(media_tokens, INTEGER) \
-    X(reasoning_added, TRUTH) X(server, JSON) X(error, TEXT) X(message, TEXT) X(reason, TEXT)
+    X(silent_tokens, TRUTH) X(reads, INTEGER) X(coalesced, INTEGER) X(bytes, INTEGER) X(finish_reason, TEXT) \
+    X(finish_ns, MOMENT) X(choices, INTEGER) X(other_chunks, INTEGER) X(content_chars, INTEGER) \
+    X(reasoning_chars, INTEGER) X(call_chars, INTEGER) X(tagged_chars, INTEGER) X(unended, TEXT) X(deviations, TEXT) \
+    X(input_tokens, INTEGER) X(output_tokens, INTEGER) X(reasoning_tokens, INTEGER) X(cached_tokens, INTEGER) \
+    X(total_tokens, INTEGER) X(reasoning_added, TRUTH) X(server, JSON) X(error, TEXT) X(message, TEXT) \
+    X(reason, TEXT)
 /* end of keys */
 
 #define NAMED(name, kind) COLUMN_##name,

@@ -124,8 +124,8 @@ class AiohttpTransport:
         headers.update(request.headers)
         response = body = None
         if request.body:
-            headers["Content-Type"] = "application/json"
-            body = ObservedBody(request.body, state)
+            headers["Content-Type"] = request.content_type
+            body = ObservedBody(request.body, request.content_type, state)
         # Without a body the head is the last of it.
         state.last = body is None
         try:
@@ -215,8 +215,8 @@ def proxy_of(endpoint: Endpoint) -> URL | None:
 class ObservedBody(aiohttp.Payload):
     """A request's body, which is written in one piece and says when."""
 
-    def __init__(self, body: bytes, passage: Passage) -> None:
-        super().__init__(body, content_type="application/json")
+    def __init__(self, body: bytes, content_type: str, passage: Passage) -> None:
+        super().__init__(body, content_type=content_type)
         self._passage = passage
 
     @property

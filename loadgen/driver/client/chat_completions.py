@@ -11,7 +11,6 @@ from loadgen.driver.client.codec import (
     bearer,
     logged_messages,
     read_error,
-    read_reason,
     require_texts,
 )
 from loadgen.driver.client.server_json import (
@@ -20,6 +19,7 @@ from loadgen.driver.client.server_json import (
     media_tokens,
     objects,
     place,
+    read_reason,
     text,
     written,
 )

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
-from loadgen.driver.client.server_json import text
+from loadgen.driver.client.server_json import is_error
 from loadgen.driver.errors import CannotAskError
-from recorder.finish_reasons import AnswerEnding, ending_of, is_finish_reason
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -133,8 +132,8 @@ class Codec(Protocol):
     def headers(self, api_key: str | None) -> dict[str, str]:
         """The headers of the protocol, including the key."""
 
-    def request(self, sample: Sample, generation: Generation) -> dict[str, Any]:
-        """The request body that asks a sample; raise `CannotAskError` where the protocol cannot."""
+    def request(self, sample: Sample, generation: Generation) -> dict[str, Any] | bytes:
+        """The request body that asks a sample, as JSON or encoded; raise `CannotAskError` if it cannot."""
 
     def asked(self, sample: Sample) -> dict[str, Any]:
         """The sample's texts for the log: for a later turn, the new ones."""
@@ -174,7 +173,7 @@ def read_error(payload: Mapping[str, Any]) -> str | None:
     """Read an error inside a body, in any of the known shapes."""
     error: Any = payload.get("error") or payload.get("errors")
     if not error:
-        if not _is_error(payload):
+        if not is_error(payload):
             return None
         error = payload
     if isinstance(error, list) and isinstance(error[0], dict):
@@ -184,45 +183,5 @@ def read_error(payload: Mapping[str, Any]) -> str | None:
     return str(error)
 
 
-def _is_error(payload: Mapping[str, Any]) -> bool:
-    """Whether an object without `error` is an error: by kind, status, or lack of other members."""
-    if payload.get("object") == "error" or payload.get("type") == "error":
-        return True
-    if payload.get("choices"):
-        return False
-    base = payload.get("base_resp")
-    return (
-        payload.get("status") == "error"
-        or payload.get("success") is False
-        or (not _STATUSES.isdisjoint(payload) and any(map(_is_error_status, map(payload.get, _STATUSES))))
-        or bool(isinstance(base, dict) and base.get("status_code"))
-        or (len(payload) == 1 and not _ALONE.isdisjoint(payload))
-    )
-
-
-def _is_error_status(value: Any) -> bool:
-    """Whether a value is an HTTP status of an error."""
-    return type(value) is int and value in _ERROR_STATUSES
-
-
-_ERROR_STATUSES: Final = range(400, 600)
-_STATUSES: Final = frozenset({"status", "status_code", "statusCode", "code"})
 _MESSAGES: Final = ("message", "detail", "msg", "status_msg", "title", "base_resp", "code")
 """The members with the text of an error, the most telling first."""
-
-_ALONE: Final = frozenset({"message", "detail", "msg"})
-"""Members that are an error where nothing else is said."""
-
-
-def read_reason(value: Any) -> tuple[str | None, str | None]:
-    """Read a finish reason (None: not over), a text or SGLang's object, and the error in an object."""
-    if value is None:
-        return None, None
-    if not isinstance(value, dict):
-        plain = text(value)
-        return (plain if is_finish_reason(plain) else None), None
-    reason = text(value.get("type")) or None
-    if reason is None or ending_of(reason) is not AnswerEnding.ABORTED:
-        return reason, None
-    details = [str(value[name]) for name in ("status_code", "message") if value.get(name)]
-    return reason, ": ".join([reason, *details]) if details else None

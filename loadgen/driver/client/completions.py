@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver.client.chat_completions import first_choice, read_usage, request_body, with_others
-from loadgen.driver.client.codec import Delta, Generation, bearer, joined_prompt, read_error, read_reason
-from loadgen.driver.client.server_json import text
+from loadgen.driver.client.codec import Delta, Generation, bearer, joined_prompt, read_error
+from loadgen.driver.client.server_json import read_reason, text
 from loadgen.driver.errors import CannotAskError
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from loadgen.driver.errors import EndpointError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+JSON: Final = "application/json"
 LITELLM: Final = "litellm:"
 """The URL of a provider's model that a LiteLLM of this program reaches."""
 
@@ -22,7 +23,9 @@ LITELLM_HOST: Final = "litellm.invalid"
 
 _PORTS: Final = {"http": 80, "https": 443}
 _VERSIONED: Final = re.compile(r"/v\d+\w*(/|$)")
-_OPERATION: Final = re.compile(r"/((?:chat/)?completions|responses|messages|models|embeddings|rerank)$")
+_OPERATION: Final = re.compile(
+    r"/((?:chat/)?completions|responses|messages|models|embeddings|rerank|audio/\w+|images/generations)$"
+)
 _VISIBLE: Final = re.compile(r"[!-~]*")
 _TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _FORBIDDEN_IN_VALUE: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
@@ -72,7 +75,7 @@ class Endpoint:
 
     def http1(self, request: Request) -> bytes:
         """The bytes of a request in HTTP/1.1."""
-        method, path, request_id, body, traceparent, headers = request
+        method, path, request_id, body, traceparent, headers, content_type = request
         start = f"{method} {self.place(path)} HTTP/1.1\r\n{self._fields}X-Request-Id: {request_id}\r\n"
         if traceparent:
             start += f"traceparent: {traceparent}\r\n"
@@ -80,7 +83,7 @@ class Endpoint:
             start += f"{name}: {value}\r\n"
         if not body:
             return f"{start}\r\n".encode("latin-1")
-        content = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        content = f"Content-Type: {content_type}\r\nContent-Length: {len(body)}\r\n\r\n"
         return (start + content).encode("latin-1") + body
 
     @cached_property
@@ -216,6 +219,7 @@ class Request(NamedTuple):
     body: bytes = b""  #: JSON; empty for none
     traceparent: str = ""  #: travels as `traceparent`; empty for none
     headers: tuple[tuple[str, str], ...] = ()  #: further headers of this request alone
+    content_type: str = JSON
 
     def resent(self) -> Request:
         """Return the request for sending again over another connection."""

@@ -24,10 +24,18 @@ from loadgen.driver.client.codec import (
     bearer,
     logged_messages,
     read_error,
-    read_reason,
     require_texts,
 )
-from loadgen.driver.client.server_json import count, event_type, members, objects, text, type_of, written
+from loadgen.driver.client.server_json import (
+    count,
+    event_type,
+    members,
+    objects,
+    read_reason,
+    text,
+    type_of,
+    written,
+)
 from loadgen.driver.errors import CannotAskError
 
 if TYPE_CHECKING:

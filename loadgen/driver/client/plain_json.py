@@ -14,10 +14,9 @@ from loadgen.driver.client.codec import (
     joined_prompt,
     logged_messages,
     read_error,
-    read_reason,
     require_texts,
 )
-from loadgen.driver.client.server_json import counted, place, text
+from loadgen.driver.client.server_json import counted, place, read_reason, text
 from loadgen.driver.errors import CannotAskError, MalformedResponseError
 
 if TYPE_CHECKING:

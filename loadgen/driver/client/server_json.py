@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from loadgen.driver.errors import MalformedResponseError
+from recorder.finish_reasons import AnswerEnding, ending_of, is_finish_reason
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, MutableSet, Sequence
@@ -178,3 +179,45 @@ def media_tokens(usage: Mapping[str, Any]) -> int | None:
     if not isinstance(details, dict):
         return None
     return sum(counted(details.get(name)) or 0 for name in _MEDIA) or None
+
+
+def read_reason(value: Any) -> tuple[str | None, str | None]:
+    """Read a finish reason (None: not over), a text or SGLang's object, and the error in an object."""
+    if value is None:
+        return None, None
+    if not isinstance(value, dict):
+        plain = text(value)
+        return (plain if is_finish_reason(plain) else None), None
+    reason = text(value.get("type")) or None
+    if reason is None or ending_of(reason) is not AnswerEnding.ABORTED:
+        return reason, None
+    details = [str(value[name]) for name in ("status_code", "message") if value.get(name)]
+    return reason, ": ".join([reason, *details]) if details else None
+
+
+def is_error(payload: Mapping[str, Any]) -> bool:
+    """Whether an object without `error` is an error: by kind, status, or lack of other members."""
+    if payload.get("object") == "error" or payload.get("type") == "error":
+        return True
+    if payload.get("choices"):
+        return False
+    base = payload.get("base_resp")
+    return (
+        payload.get("status") == "error"
+        or payload.get("success") is False
+        or (not _STATUSES.isdisjoint(payload) and any(map(_is_error_status, map(payload.get, _STATUSES))))
+        or bool(isinstance(base, dict) and base.get("status_code"))
+        or (len(payload) == 1 and not _ALONE.isdisjoint(payload))
+    )
+
+
+def _is_error_status(value: Any) -> bool:
+    """Whether a value is an HTTP status of an error."""
+    return type(value) is int and value in _ERROR_STATUSES
+
+
+_ERROR_STATUSES: Final = range(400, 600)
+_STATUSES: Final = frozenset({"status", "status_code", "statusCode", "code"})
+
+_ALONE: Final = frozenset({"message", "detail", "msg"})
+"""Members that are an error where nothing else is said."""

@@ -182,7 +182,11 @@ class ResponseStream:
             self._close(self._sse)
         elif not self.streamed and self._decoded < len(self._pieces):
             self._decoded = len(self._pieces)
-            whole = read_whole(self.reader, self.body(), self.media_type, self.deviations)
+            timed = getattr(self.reader, "timed", None)  # a protocol for audio: it has no JSON
+            if timed is None:
+                whole = read_whole(self.reader, self.body(), self.media_type, self.deviations)
+            else:
+                whole = timed(self._pieces, self._moments)
             self.answer.add(whole, None)
             if self._codec.announces_end and whole.finish_reason is None and whole.error is None:
                 self.deviations.add("no finish reason")
@@ -195,7 +199,7 @@ class ResponseStream:
         self.streamed = self.awaits_token = form is not BodyFormat.WHOLE
         if form is BodyFormat.LINES:
             self._sse = JsonLinesDecoder()
-        if other := deviation(form, self.media_type):
+        if (other := deviation(form, self.media_type)) and not hasattr(self.reader, "timed"):
             self.deviations.add(other)
 
     def _decoder(self) -> SSEDecoder:

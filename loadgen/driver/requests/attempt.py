@@ -205,7 +205,7 @@ class RefusedMembers:
 
     def refused_in(self, body: bytes, failure: str, response: bytes) -> str | None:
         """The optional member of a request named by a failure; None without one."""
-        if failure not in _REFUSALS:
+        if failure not in _REFUSALS or not body.startswith(b"{"):
             return None
         complaint = _complaint(response)
         named = (name for name in self._own if re.search(rf"(?<!\w){name}(?!\w)", complaint))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from loadgen.driver.client.endpoint import Request, attempt_id, resent_id
+from loadgen.driver.client.endpoint import JSON, Request, attempt_id, resent_id
 from loadgen.driver.client.exchange import Exchange
 from loadgen.driver.client.frame_cache import Shapes
 from loadgen.driver.client.memory_bounds import SHIP_BYTES, Allowance
@@ -23,7 +23,6 @@ from loadgen.driver.client.redaction import hidden
 from loadgen.driver.client.stream import ResponseStream
 from loadgen.driver.errors import RequestFailedError
 from loadgen.driver.requests.attempt import RefusedMembers, Retries, attempt_request
-from loadgen.driver.requests.cache_buster import TraceContext
 from loadgen.driver.requests.response_payload import response_payload
 from loadgen.driver.requests.turn_outcome import AnswerUse, TurnOutcome, reader_of
 from recorder.event import Event, EventType
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
 
     from loadgen.driver.client.codec import Codec, Generation
     from loadgen.driver.client.transport import Transport
+    from loadgen.driver.requests.cache_buster import TraceContext
     from loadgen.driver.requests.session_headers import SessionHeaders
     from workloads.sample import Sample
 
@@ -74,6 +74,7 @@ class RequestRunner:
         self.endpoints = len(self._transports)
         self._codec = codec
         self._shapes = Shapes(codec)
+        self._content_type: str = getattr(codec, "content_type", JSON)
         self._generation = generation
         # All requests carry the same headers, wherever they go: so all have the same secrets.
         self._redacting = transport.endpoint
@@ -83,7 +84,11 @@ class RequestRunner:
         self._retries = retries or Retries()
         self._allowance = allowance or Allowance()
         self._ship = ship
-        self._trace_context = trace_context
+        self._traces: type[TraceContext] | None = None
+        if trace_context:
+            from loadgen.driver.requests.cache_buster import TraceContext
+
+            self._traces = TraceContext
         self._session_headers = session_headers
         self._asked: set[int | tuple[int, int]] = set()
         self._giving_up_for = _INTERRUPTED
@@ -96,7 +101,8 @@ class RequestRunner:
         generation = self._generation
         if members:
             generation = replace(generation, extra_body={**members, **generation.extra_body})
-        return orjson.dumps(self._codec.request(sample, generation))
+        body = self._codec.request(sample, generation)
+        return body if isinstance(body, bytes) else orjson.dumps(body)
 
     def give_up_for(self, reason: str) -> None:
         """Say why requests are given up from now on."""
@@ -117,7 +123,7 @@ class RequestRunner:
         The issue event keeps `more`. A cancelled request has a CANCELLED event.
         """
         sample_uuid = f"{self._origin}{next(self._numbers):016x}"
-        trace = TraceContext.new() if self._trace_context else None
+        trace = None if self._traces is None else self._traces.new()
         data = self._issue_data(sample, scheduled_ns, phase, endpoint, more, use)
         if trace is not None:
             data["trace_id"] = trace.trace_id
@@ -174,7 +180,7 @@ class RequestRunner:
     ) -> Request:
         headers = () if self._session_headers is None else self._session_headers.of(sample_uuid, more)
         traceparent = trace.traceparent if trace else ""
-        return Request("POST", self._codec.path, sample_uuid, body, traceparent, headers)
+        return Request("POST", self._codec.path, sample_uuid, body, traceparent, headers, self._content_type)
 
     async def caught_up(self) -> int:
         """Emit the end of each request with a complete response; return until when none is missing, in ns."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.driver.requests.cache_buster import new_salt, salted
 from loadgen.driver.requests.order import order_of
 from loadgen.driver.user_sessions.single_turn import SingleTurn
 
@@ -69,6 +68,8 @@ class SessionSource:
             return hosted
         more = _NOTHING
         if self._salts:
+            from loadgen.driver.requests.cache_buster import new_salt, salted
+
             more = {"salt": new_salt()}
             sent = salted(sample, more["salt"])
         body = self._prepare(sent)

@@ -65,7 +65,38 @@ def with_media(dataset: Dataset, settings: PerfSettings, count: int) -> Dataset:
     Raises:
         UsageError, WorkloadError: Media cannot be had; why.
     """
-    protocol, media = settings.endpoint.protocol, settings.media
+    protocol = settings.endpoint.protocol
+    if protocol not in PROTOCOLS:
+        options = " and ".join(set_flags(settings.media, "images", "audio", "videos", "media_column"))
+        raise UsageError(f"{options}: needs --protocol {' or '.join(PROTOCOLS)}, not {protocol}")
+    parts, store, facts = media_of_samples(dataset, settings, count)
+    samples = MediaSamples(
+        _untagged(dataset.samples, settings.media.media_column),
+        parts,
+        store=store,
+        as_text=protocol == "messages",
+    )
+    return replace(dataset, samples=samples, facts={**dataset.facts, **facts})
+
+
+def media_of_samples(
+    dataset: Dataset, settings: PerfSettings, count: int, least: str | None = None
+) -> tuple[list[Parts], MediaStore, dict[str, Any]]:
+    """The media of the questions of a dataset.
+
+    Args:
+        dataset: The questions.
+        settings: The options of media and of prompts.
+        count: How many questions a run in order asks.
+        least: How many audio clips a user turn has where no option asks for media.
+
+    Returns:
+        By question and user turn the parts with media, the store that holds them, and facts for the log.
+
+    Raises:
+        UsageError, WorkloadError: Media cannot be had; why.
+    """
+    media = settings.media
     _check(dataset, settings)
     store = MediaStore()
     in_order = settings.prompts.order == "in-order" and not media.media_column
@@ -73,33 +104,27 @@ def with_media(dataset: Dataset, settings: PerfSettings, count: int) -> Dataset:
     seed = settings.prompts.text_seed if media.media_seed is None else media.media_seed
     seed = randbelow(MOST_TEXT_SEED) if seed is None else seed
     rng = Random(f"media {seed}")  # noqa: S311 (no secret depends on it)
-    pools = [_Pool(kind, _files(kind, media.media_folder, rng), [], []) for kind in kinds(media)]
+    wanted = media if media.is_wanted else replace(media, audio=least)
+    pools = [_Pool(kind, _files(kind, media.media_folder, rng), [], []) for kind in kinds(wanted)]
     numbers = [_numbers(pools, sample, rng, media.media_reuse) for sample in asked]
     _fill(pools, store, media.media_memory)
     columns = list(_columns(asked, settings, store))
     store.flush()
     parts = [_joined(turns, own) for turns, own in zip(map(_resolver(pools), numbers), columns, strict=True)]
-    samples = MediaSamples(
-        _untagged(dataset.samples, media.media_column), parts, store=store, as_text=protocol == "messages"
-    )
-    facts = {"seed": seed, "unique": len(store), "bytes": store.bytes, **_facts(pools)}
     findings = [_repeated(pool) for pool in pools if len(pool.media) < len(pool.makers)]
-    facts = {**dataset.facts, "media": facts, "findings": findings}
-    return replace(dataset, samples=samples, facts=facts)
+    facts = {"seed": seed, "unique": len(store), "bytes": store.bytes, **_facts(pools)}
+    return parts, store, {"media": facts, "findings": findings}
 
 
 def _check(dataset: Dataset, settings: PerfSettings) -> None:
     """Raise `UsageError` where prompts have no place for media."""
-    media, protocol = settings.media, settings.endpoint.protocol
-    options = " and ".join(set_flags(media, "images", "audio", "videos", "media_column"))
-    if protocol not in PROTOCOLS:
-        raise UsageError(f"{options}: needs --protocol {' or '.join(PROTOCOLS)}, not {protocol}")
+    media = settings.media
     if dataset.session_kind or settings.tasks.task or settings.cluster.ray is not None:
-        raise UsageError(f"{options}: not with benchmarks, session trees or --ray")
+        raise UsageError("images, audio and video: not with benchmarks, session trees or --ray")
     if media.media_column and settings.prompts.prompts is None:
         raise UsageError("--media-column applies to the rows of a file or dataset: give --prompts")
     if dataset.samples[0].token_ids is not None:
-        raise UsageError(f"{options}: prompts of token ids have no place for media; name a column of texts")
+        raise UsageError("prompts of token ids have no place for media; name a column of texts")
 
 
 def _files(kind: MediaKind, folder: Path | None, rng: Random) -> list[Path]:

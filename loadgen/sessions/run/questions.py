@@ -29,6 +29,10 @@ def dataset_of(settings: PerfSettings, count: int) -> Dataset:
         inputs: Dataset = service("vector_dataset")(settings, count)
         return inputs
     dataset = _dataset(settings, count)
+    if made_by := settings.endpoint.protocol_entry.dataset:
+        made: Dataset = service(made_by)(dataset, settings, count)
+        return made
+    settings.media.check_unused()
     if not settings.media.is_wanted:
         return dataset
     with_media: Dataset = service("with_media")(dataset, settings, count)

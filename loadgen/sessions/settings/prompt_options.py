@@ -154,7 +154,8 @@ class MediaSettings:
         "Bytes of encoded media to make ahead; once as many are made, they repeat.", 1_073_741_824
     )
 
-    def __post_init__(self) -> None:
+    def check_unused(self) -> None:
+        """Refuse options of media where no prompt has any."""
         if not self.is_wanted and (others := set_flags(self, *self.__slots__)):
             raise UsageError(f"{' and '.join(others)}: give --images, --audio or --videos as well")
 

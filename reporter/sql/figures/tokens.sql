@@ -10,7 +10,7 @@ SELECT
     count(*) FILTER (token_source = 'client_tokenizer') AS client_tokenizer,
     count(*) FILTER (token_source = 'chunks') AS chunks,
     -- Vectors and scores do not count as tokens.
-    count(*) FILTER (token_source IS NULL AND (SELECT settings ->> '$.dataset.facts.inputs' IS NULL FROM session)) AS unknown,
+    count(*) FILTER (token_source IS NULL AND (SELECT coalesce(settings ->> '$.dataset.facts.inputs', settings ->> '$.dataset.facts.without_tokens') IS NULL FROM session)) AS unknown,
     count(*) FILTER (counted_input IS NULL) AS input_unknown
 FROM counted
 WHERE measured AND status = 'completed';

@@ -1,0 +1,1 @@
+"""Speech and made images: transcription, translation, text to speech, image generation."""
