@@ -10,7 +10,11 @@ from loadgen.sessions.run.report_of_log import make_report
 from loadgen.sessions.series.search import meeting
 from loadgen.sessions.series.search.meeting import evaluate
 from loadgen.sessions.series.search.requirements import required_of
-from rulesets.ruleset import of_expressions
+from loadgen.sessions.series.search.trials import too_few_sessions
+from rulesets.demands import ValidityDemand
+from rulesets.evaluation import evaluate as evaluate_rules
+from rulesets.report_evidence import ReportEvidence
+from rulesets.ruleset import Ruleset, of_expressions
 from tests.remembered_logs import remembered_log
 from tests.reporter.conftest import Run
 from tests.reporter.test_doubtful_stamps import delayed
@@ -68,3 +72,12 @@ def test_so_is_what_client_overhead_can_decide(tmp_path: Path) -> None:
     report = make_report(log, None)
     answers = {rule: evaluate(required_of([rule], None), report, log) for rule in CLIENT_OVERHEAD}
     assert {rule: str(status) for rule, (status, _) in answers.items()} == CLIENT_OVERHEAD
+
+
+@pytest.mark.parametrize(("completed", "why"), [(29, "the number of completed sessions"), (30, "")])
+def test_a_trial_with_too_few_sessions_does_not_count(completed: int, why: str) -> None:
+    """As AgentPerf asks for 30 trajectories: the trial is repeated for longer."""
+    rules = Ruleset("r", "1", (), validity=ValidityDemand(min_sessions=30, min_duration_s=600))
+    facts = {"run": {}, "counts": {}, "sessions": {"count": 40, "endings": {"completed": completed}}}
+    assert too_few_sessions(evaluate_rules(rules, ReportEvidence(facts))).startswith(why)
+    assert bool(why) == bool(too_few_sessions(evaluate_rules(rules, ReportEvidence(facts))))

@@ -144,13 +144,13 @@ class Trials:
             if keeping is not None and keeping.behind:
                 return TrialVerdict.MISSED, _overloaded(keeping.completed_rate), keeping.completed_rate
         if trial.thorough:
-            few = _too_few_sessions(report.verdict)
+            few = too_few_sessions(report.verdict)
             verdict = TrialVerdict.UNCLEAR, few
             return *(verdict if few else evaluate(self._required, report, outcome.folder)), None
         return *_at_face_value(self._required, report.verdict), None
 
 
-def _too_few_sessions(verdict: Verdict | None) -> str:
+def too_few_sessions(verdict: Verdict | None) -> str:
     """Why a trial does not count, where its ruleset asks for more completed sessions."""
     rows = [row for row in (verdict.rows if verdict else ()) if row.id in _OF_SESSIONS]
     return "; ".join(row.reason for row in rows if row.status == "INVALID")
