@@ -43,9 +43,21 @@ def trees(draw: st.DrawFn) -> SessionTree:
         others = draw(st.sets(st.integers(0, number - 1), max_size=2)) if number else set()
         after = others | ({last[stream]} if stream in last else set())
         delay_ns = draw(st.integers(0, 50)) * MS
-        turns.append(AgentTurn(stream, tuple(sorted(after)), delay_ns, messages=user(str(number))))
+        answer = {"role": "assistant", "content": f"recorded {number}"}
+        prompt = {"extends": last.get(stream), "messages": user(str(number)), "answer": answer}
+        turns.append(AgentTurn(stream, tuple(sorted(after)), delay_ns, **prompt))
         last[stream] = number
-    return tree(*turns, name=draw(st.uuids()).hex)
+    history = draw(st.sampled_from([History.MESSAGES, History.RECORDED, History.LIVE]))
+    return tree(*turns, name=draw(st.uuids()).hex, history=history)
+
+
+def context(planned: SessionTree, number: int, place: int) -> list[str]:
+    """The texts that a turn sends."""
+    turn = planned.turns[number]
+    if planned.history is History.MESSAGES or turn.extends is None:
+        return [str(number)]
+    answers = {History.RECORDED: f"recorded {turn.extends}", History.LIVE: f"answer {place}.{turn.extends}"}
+    return [*context(planned, turn.extends, place), answers[planned.history], str(number)]
 
 
 LOADS = st.sampled_from(
@@ -123,6 +135,7 @@ def test_turns_wait_for_what_is_before_them(
             assert not failed.intersection(turn.after)
             ready = max((turns[before].ended_ns for before in turn.after), default=begun)
             assert taken.issued_ns == ready + turn.delay_ns
+            assert [message["content"] for message in taken.messages] == context(planned, number, place)
             assert taken.more.get("free_ns", taken.due_ns) == taken.issued_ns
     limit = places(load)
     assert limit is None or most_at_once(play) <= limit
