@@ -17,7 +17,7 @@ from loadgen.driver.client.transport import TRANSPORTS
 from loadgen.mock_endpoint.process import start_mock
 from loadgen.mock_endpoint.scenarios.answers import KEY
 from loadgen.mock_endpoint.scenarios.catalog import SCENARIOS
-from loadgen.plugins.selftest import replayed_sessions, stated_requests, uploads
+from loadgen.plugins.selftest import replayed_sessions, stated_requests, uploads, vector_requests
 from loadgen.plugins.selftest.conformance_table import table
 from loadgen.plugins.selftest.selftest_row import rows
 from loadgen.plugins.selftest.trial import try_all
@@ -115,6 +115,17 @@ def test_stated_requests_pass(tmp_path: Path) -> None:
         assert result.misses == ()
         assert result.seen["left"] > 0
         assert result.tokens == (60,)
+
+
+def test_vectors_pass_and_others_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Vectors, scores and a fault are those of the server; other results are a miss."""
+    result = vector_requests.try_vectors("aiohttp", tmp_path / "right")
+    assert result.misses == ()
+    assert result.seen == {"completed": 12, "wrong_results": 6}
+    monkeypatch.setattr(vector_requests, "relevance", lambda query, document: len(query + document))
+    result = vector_requests.try_vectors("native", tmp_path / "wrong")
+    assert len(result.misses) == 6
+    assert all("are not those of the server" in miss.what for miss in result.misses)
 
 
 def test_wrong_replays_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

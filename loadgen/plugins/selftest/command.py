@@ -68,15 +68,17 @@ def selftest(
     from loadgen.plugins.selftest.selftest_row import rows
     from loadgen.plugins.selftest.stated_requests import STATED
     from loadgen.plugins.selftest.uploads import UPLOADS
+    from loadgen.plugins.selftest.vector_requests import VECTORS
 
+    whole = {scenario.name: scenario for scenario in (SESSIONS, UPLOADS, STATED, VECTORS)}
     transports = _KINDS if transport == _BOTH else (transport,)
     runs = [
         scenario.name
-        for scenario in (SESSIONS, UPLOADS, STATED)
+        for scenario in whole.values()
         if (not only or scenario.name in only)
         and set(protocol or scenario.protocols) & set(scenario.protocols)
     ]
-    names = [name for name in only or () if name not in (SESSIONS.name, UPLOADS.name, STATED.name)]
+    names = [name for name in only or () if name not in whole]
     chosen = rows(names, protocol, transports) if names or not only or not runs else []
     results = _try(chosen, [(name, each) for name in runs for each in dict.fromkeys(transports)], keep)
     _print(results, json=json)
@@ -110,8 +112,10 @@ def _results(
     from loadgen.plugins.selftest.stated_requests import STATED, try_stated
     from loadgen.plugins.selftest.trial import try_all
     from loadgen.plugins.selftest.uploads import UPLOADS, try_uploads
+    from loadgen.plugins.selftest.vector_requests import VECTORS, try_vectors
 
     tried = {SESSIONS.name: try_sessions, UPLOADS.name: try_uploads, STATED.name: try_stated}
+    tried[VECTORS.name] = try_vectors
     results = try_all(rows, folder, done=done) if rows else []
     return results + [tried[name](transport, folder / f"{name}-{transport}") for name, transport in runs]
 
