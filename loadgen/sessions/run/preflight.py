@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _COUNTED: Final = frozenset(
     {
+        "validity.max_error_rate",
         "validity.min_samples",
         "validity.dataset_multiple",
         "validity.min_passes",
