@@ -280,9 +280,7 @@ class Response(Arrivals, Media, total=False):
     cached_tokens: Integer | None  #: tokens of the prompt that were in a cache
     total_tokens: Integer | None  #: all tokens
     reasoning_added: Truth | None  #: `output_tokens` has reasoning that the server counts apart
-    server: (
-        Annotated[Mapping[str, Any], JSON] | None
-    )  #: [what the server said](server-times.md) of the request
+    server: Annotated[Mapping[str, Any], JSON] | None  #: [times and counts of the server](server-times.md)
     attempts: int | None  #: attempts, above 1
     retry_after_s: float | None  #: `Retry-After`
     results: Results | None  #: [vectors or scores](embeddings.md)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 from reporter.errors import OptionError, blaming
 from reporter.log.database import open_log
 from reporter.measured_run import DEFAULT, computed, with_tokens
+from reporter.percentiles import method_named
 from reporter.report_options import ReportOptions, TPOTReportingMode
 from rulesets.definitions import PERCENTILES, Definitions
 
@@ -115,6 +116,8 @@ class MetricsReporter:
             The report, and the log, which answers as long as this reporter is open, by the definitions and
             over the window of the report.
         """
+        if options.percentile_method is not None:
+            method_named(options.percentile_method)  # before the log is read
         return computed(self._run, self.log, definitions, options, ruleset=ruleset, judged_by=judged_by)
 
     def dump_results(

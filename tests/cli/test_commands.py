@@ -208,6 +208,7 @@ def test_check_describes_an_endpoint(loadgen: Loadgen, mock: MockProcess) -> Non
         ("usage", "ok"),
         ("accepts", "ok"),
         ("metrics", "ok"),
+        ("states", "ok"),
         ("protocols", "ok"),
     ]
 

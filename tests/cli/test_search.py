@@ -271,9 +271,14 @@ def test_every_end_has_a_code_and_a_sentence(
     stopped: StopReason, code: int, message: str, tmp_path: Path
 ) -> None:
     """Nothing is missed by an endpoint that meets the highest load, but the limit is not found."""
+    outcome: Any = SimpleNamespace(report=SimpleNamespace(run=SimpleNamespace(gpus=None), energy=None))
+    met, missed = (
+        TrialResult(Trial(load, thorough=True), verdict)
+        for load, verdict in ((40, TrialVerdict.MET), (41, TrialVerdict.MISSED))
+    )
     judged: Any = [
-        SimpleNamespace(tried=TrialResult(Trial(40, thorough=True), TrialVerdict.MET), why=""),
-        SimpleNamespace(tried=TrialResult(Trial(41, thorough=True), TrialVerdict.MISSED), why="too late"),
+        SimpleNamespace(tried=met, why="", outcome=outcome),
+        SimpleNamespace(tried=missed, why="too late", outcome=outcome),
     ]
     outcome = SearchOutcome("rate", SearchRange(1, 100, 0.03, whole=False), stopped, judged, tmp_path)
     assert outcome.exit_code == code

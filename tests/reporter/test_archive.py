@@ -21,10 +21,11 @@ from recorder.store import Store
 from reporter import MetricsReporter
 from reporter.archive import write
 from reporter.archive.write import archive
+from reporter.log.all_events import rows
 from reporter.log.database import open_log
 from reporter.log.query import VIEWS, query
 from reporter.log.settings import head
-from reporter.log.tables import BIG_TABLES, rows
+from reporter.log.tables import BIG_TABLES
 from reporter.stored_answers import texts_of
 from tests.object_stores import BUCKET, SECRET
 from tests.reporter.conftest import BASE_NS, WALL_NS

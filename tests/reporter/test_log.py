@@ -186,7 +186,7 @@ def test_texts_survive(a_run: Callable[..., Run]) -> None:
     for text in TEXTS:
         run.answers(1, texts={"output": text, "reasoning": None, "tool_calls": None})
     assert ask(run.write(), "FROM outputs ORDER BY sample_uuid", "outputs") == [
-        (f"request {number}", text, None, None) for number, text in enumerate(TEXTS, start=1)
+        (f"request {number}", text, None, None, None) for number, text in enumerate(TEXTS, start=1)
     ]
 
 

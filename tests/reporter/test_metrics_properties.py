@@ -223,12 +223,17 @@ def throughput(asked: list[Asked], duration_us: int | None) -> dict[str, Any]:
 
 def exact(report: Report) -> dict[str, Any]:
     """What of a report is the same to the last bit, in whatever order its requests were added up."""
-    return {
-        name: {key: figure for key, figure in value.items() if key not in {"mean", "std"}}
-        if isinstance(value, dict) and {"mean", "std"} <= value.keys()
-        else value
-        for name, value in report.to_dict().items()
-    }
+    whole: dict[str, Any] = _without_sums(report.to_dict())
+    return whole
+
+
+def _without_sums(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_without_sums(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    sums = {"mean", "std"} if {"mean", "std"} <= value.keys() else set()
+    return {key: _without_sums(member) for key, member in value.items() if key not in sums}
 
 
 SLOW = settings(max_examples=3 * EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -91,7 +91,7 @@ def test_every_view_shows_an_old_run(old: Path, ask: Callable[..., QueryResult],
         *("questions", "question_references", "scores", "passes", "reported_passes", "judge_calls"),
         *("sensors", "server_metrics", "server_pages", "request_energy"),
         *("episodes", "open_episodes", "tool_calls", "nodes", "sessions", "session_turns"),
-        *("server_times", "speculation", "speculation_counters"),
+        *("server_times", "speculation", "speculation_counters", "vectors", "agreement"),
     }
     answer = (query if view == "outputs" else ask)(old, f"FROM {view}")
     assert bool(answer.rows) == (view not in empty)

@@ -50,7 +50,7 @@ def targets(draw: st.DrawFn, kinds: tuple[str, ...] = ("latency", "throughput", 
     quantity = METRICS[metric]
     unit, factor = draw(st.sampled_from(sorted(quantity.scale.units.items())))
     op = draw(st.sampled_from(quantity.ops))
-    bound = draw(st.floats(min_value=0.01, max_value=0.99 if quantity.kind == "error" else 500))
+    bound = draw(st.floats(min_value=0.01, max_value=min(0.99 * quantity.scale.greatest, 500)))
     value = bound / float(factor)
     held = ["p50", "p90", "p95", "p99", "p99.9"] if quantity.percentiles else []
     target = Target.of(
