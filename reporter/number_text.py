@@ -6,7 +6,7 @@ import math
 from typing import Any, Final
 
 NOTHING: Final = "-"
-"""The placeholder where there is no figure."""
+"""The placeholder of a missing figure."""
 
 _MOST_DECIMALS: Final = 9
 _BAR: Final = 24

@@ -39,7 +39,7 @@ def on_console(section: ReportSection, *, width: int) -> Sequence[RenderableType
 
 
 def _columns(table: SectionTable) -> tuple[Column, ...]:
-    """The columns, of which the last are left out first where there is no room."""
+    """The columns; a narrow screen leaves the last ones out first."""
     return tuple(
         replace(column, rank=max(place - 1, 0)) for place, column in enumerate(headed(*table.columns))
     )

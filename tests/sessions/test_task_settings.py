@@ -80,7 +80,7 @@ JUDGE = {"judge_url": "http://j", "judge_model": "j"}
         ({**TASK, "judge_model": "j"}, "--judge-model: a judge is an endpoint and a model"),
         ({**TASK, "judge_concurrency": 0}, "--judge-concurrency 0: must be from 1"),
         ({"judge_temperature": 0.0}, "--judge-temperature: applies to benchmarks"),
-        ({**TASK, "judge_max_tokens": 9}, "--judge-max-tokens: there is no judge to ask"),
+        ({**TASK, "judge_max_tokens": 9}, "--judge-max-tokens: needs a judge"),
         ({**TASK, **JUDGE, "judge_temperature": -1.0}, "--judge-temperature -1: must be from 0 to 10"),
         ({**TASK, **JUDGE, "judge_max_tokens": 0}, "--judge-max-tokens 0: must be from 1 to 10,000,000"),
         ({**TASK, "judge_timeout": 0.0}, "--judge-timeout 0: must be above 0"),

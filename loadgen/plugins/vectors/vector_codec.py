@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from abc import ABC, abstractmethod
 from array import array
 from base64 import b64decode
 from dataclasses import dataclass, replace
@@ -30,7 +31,7 @@ _FLOAT_BYTES: Final = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VectorCodec:
+class VectorCodec(ABC):
     """A protocol for vectors or scores, one for each input.
 
     Attributes:
@@ -111,13 +112,13 @@ class VectorCodec:
             facts["texts"] = {"results": results}
         return Delta(usage=Usage(self.input_tokens(payload)), facts=facts)
 
+    @abstractmethod
     def body(self, model: str, sample: Sample) -> dict[str, Any]:
         """The request body."""
-        raise NotImplementedError
 
+    @abstractmethod
     def results(self, payload: Any) -> Iterable[Result]:
         """The results of a response, in any order; raise `MalformedResponseError` for foreign ones."""
-        raise NotImplementedError
 
     def input_tokens(self, payload: Any) -> int | None:
         """The server's count of input tokens."""

@@ -239,7 +239,7 @@ def check_judge(judge: JudgeSettings) -> None:
         )
     if url is None and (temperature is not None or limit is not None):
         option = "--judge-max-tokens" if temperature is None else "--judge-temperature"
-        raise UsageError(f"{option}: there is no judge to ask: give --judge-url and --judge-model too")
+        raise UsageError(f"{option}: needs a judge: give --judge-url and --judge-model too")
     if not 1 <= concurrency <= MOST_JUDGE_CONCURRENCY:
         raise UsageError(f"--judge-concurrency {concurrency}: must be from 1 to {MOST_JUDGE_CONCURRENCY}")
     if not 0 < timeout_s <= MOST_JUDGE_TIMEOUT_S:

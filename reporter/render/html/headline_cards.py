@@ -28,7 +28,7 @@ _MOST_ERRORS: Final = 3
 
 
 def cards(report: Report, contents: RunContents) -> FigureCards | None:
-    """The cards: scores, sessions, throughput, latencies, failures; None where there is no figure."""
+    """The cards: scores, sessions, throughput, latencies, failures; None without a figure."""
     headlines = contents.headlines
     rates = statements.rates_of(report)
     made = (
