@@ -59,6 +59,18 @@ def grade(solution_str, ground_truth, **more):
 """A module with an eval function, and the processes that it has run in."""
 
 
+TURNS = """
+    SELECT count(*), count(*) - count(DISTINCT (later.conversation_id, later.turn)), (
+        SELECT count(*) FROM session_turns AS later, unnest(later.after) AS before (turn)
+        LEFT JOIN session_turns AS earlier
+            ON earlier.conversation_id = later.conversation_id AND earlier.turn = before.turn
+        WHERE earlier.ended_ns IS NULL OR earlier.ended_ns > later.issued_ns
+    ) FROM session_turns AS later"""
+"""The turns of a run, those that it has twice, and those before the end of one that they wait for."""
+FORM = "sessions=9 turns=4 fanout=0.4 agent_turns=2 tool=0.1s think=0.1s"
+SESSIONS = "SELECT DISTINCT conversation_id FROM session_turns"
+
+
 class Nodes:
     """Three nodes of Ray; the third has another clock, where the system allows that.
 
@@ -187,6 +199,21 @@ def test_three_nodes_are_as_one(nodes: Nodes, mock: MockProcess, tmp_path: Path)
         offsets = [abs(reading.offset_ns) > OFF_S * 10**9 / 2 for reading in readings(tmp_path / "three")]
         assert any(offsets)
         assert not all(offsets)
+
+
+def test_trees_on_three_nodes(nodes: Nodes, mock: MockProcess, tmp_path: Path) -> None:
+    """Each session whole on one node; each turn once, after all that it waits for."""
+    options = ("--agentic", FORM, "--sessions", "9", "-c", "3", "--seed", "7", "--on-invalid", "warn")
+    run = tmp_path / "run"
+    report = report_of(perf(mock, run, *options, "--ray", nodes.address, "--nodes", "3"))
+
+    assert report["counts"]["failed"] == 0
+    turns, twice, early = query(run, TURNS).rows[0]
+    assert turns == report["counts"]["completed"] > 9
+    assert (twice, early) == (0, 0)
+    sessions = [{session for (session,) in query(log, SESSIONS).rows} for log in shards_of(run)]
+    assert all(sessions)
+    assert sum(map(len, sessions)) == len(set().union(*sessions)) == 9
 
 
 def test_a_node_that_is_frozen(nodes: Nodes, mock: MockProcess, tmp_path: Path) -> None:
