@@ -339,7 +339,6 @@ def test_the_command_is_copied(hostile_page: MadePage, open_page: Any) -> None:
         ([], "selected: copy with Ctrl+C"),
     ):
         page = open_page(hostile_page, permissions=permissions)
-        page.tab.locator("details.command summary").click()
         page.tab.locator("[data-copy]").click()
         page.tab.get_by_text(message).wait_for()
         assert (
@@ -362,10 +361,11 @@ def test_no_cell_covers_another_on_a_phone(hostile_page: MadePage, open_page: An
         const range = document.createRange();
         const places = [...row.cells].filter(cell => cell.textContent).map(cell => {
             range.selectNodeContents(cell);
-            const { left, right } = range.getBoundingClientRect();
-            return { left, right: Math.min(right, cell.getBoundingClientRect().right) };
+            const { left, right, top, bottom } = range.getBoundingClientRect();
+            return { left, right: Math.min(right, cell.getBoundingClientRect().right), top, bottom };
         });
-        return places.some((place, index) => index && place.left < places[index - 1].right);
+        return places.some(({ left, top }, index) =>
+            index && left < places[index - 1].right && top < places[index - 1].bottom);
     }).map(row => row.textContent)"""
     assert page.tab.evaluate(covered) == []
 

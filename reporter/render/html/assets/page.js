@@ -7,6 +7,7 @@
   const COLORS = 6;
   const ROOM = 70;
   const ROW = 22;
+  const LEFT = 56;
   const isError = (series) => /^(errors?|failed|failures?|violations?)\b/i.test(series.name);
 
   // ---- numbers in words
@@ -37,13 +38,24 @@
     return axis.unit ? `${shown} ${axis.unit}` : shown;
   };
 
-  // ---- colors: those of the style sheet, which has light, dark and print
+  // ---- colors: those of the style sheet, as resolved for light, dark or paper
   let isPrinted = false;
-  const LIGHT = {
-    "--ink": "#000", "--dim": "#444", "--line": "#bbb", "--grid": "#ddd", "--card": "#fff", "--error": "#c62828",
-    "--c1": "#1f6fb4", "--c2": "#16836b", "--c3": "#8a4fbf", "--c4": "#96690f", "--c5": "#4b5563", "--c6": "#b8336a",
+  const probe = document.body.appendChild(document.createElement("i"));
+  const resolved = new Map();
+  const color = (name) => {
+    if (!resolved.has(name)) {
+      probe.style.color = `var(${name})`;
+      resolved.set(name, getComputedStyle(probe).color);
+    }
+    return resolved.get(name);
   };
-  const color = (name) => (isPrinted && LIGHT[name]) || getComputedStyle(root).getPropertyValue(name).trim();
+  // A series has a color, and a dash or a marker, by its place.
+  const DASHES = ["solid", [7, 4], [2, 3], [9, 3, 2, 3], [12, 4], [4, 2]];
+  const MARKERS = ["M5,0A5,5,0,1,1,5,10A5,5,0,1,1,5,0Z", "M5,0L10,10H0Z", "M0,0H10V10H0Z", "M5,0L10,5L5,10L0,5Z", "M0,0H10L5,10Z", "M3,0H7V3H10V7H7V10H3V7H0V3H3Z"];
+  const TEXT = { fontFamily: getComputedStyle(document.body).fontFamily, fontSize: 11.5 };
+  const CROSS = "M1,0L5,4L9,0L10,1L6,5L10,9L9,10L5,6L1,10L0,9L4,5L0,1Z";
+  const dashOf = (index) => DASHES[index % COLORS];
+  const markerOf = (series, index) => (isError(series) ? CROSS : MARKERS[index % COLORS]);
   // Series whose names say whether that is good; the others have the colors of their places.
   const MEANINGS = {
     better: "--good", "meets its targets": "--good", "SLO region": "--good", worse: "--error", invalid: "--error", wanted: "--c5", run: "--c5",
@@ -102,16 +114,16 @@
     }
     if (series.kind === "points") {
       const many = points.length > 400;
-      const style = { color: tint, opacity: many && !isError(series) ? 0.45 : 0.85 };
-      const symbol = isError(series) ? "path://M1,0L5,4L9,0L10,1L6,5L10,9L9,10L5,6L1,10L0,9L4,5L0,1Z" : isUndecided(series) ? "emptyCircle" : "circle";
+      const style = { color: isUndecided(series) ? color("--card") : tint, borderColor: tint, borderWidth: isUndecided(series) ? 1.5 : 0, opacity: many && !isError(series) ? 0.45 : 0.85 };
+      const symbol = `path://${markerOf(series, index)}`;
       const size = isError(series) ? 8 : many ? 4 : 7;
       const result = [{ ...shared, type: "scatter", symbol, symbolSize: size, itemStyle: style, encode: encoded(plot, 1), z: 3 }];
       if (series.low) result.push({ ...shared, ...ENDS, encode: encoded(plot, [1, 2, 3]), renderItem: whisker(plot, tint) });
       return result;
     }
     const line = {
-      ...shared, type: "line", step: series.kind === "step" ? "end" : false, connectNulls: false, lineStyle: { color: tint, width: 2 },
-      showSymbol: points.length <= 30 && series.kind !== "step", symbol: "circle", symbolSize: 6,
+      ...shared, type: "line", step: series.kind === "step" ? "end" : false, connectNulls: false, lineStyle: { color: tint, width: 2, type: dashOf(index) },
+      showSymbol: points.length <= 30 && series.kind !== "step", symbol: `path://${markerOf(series, index)}`, symbolSize: 6,
     };
     const ends = series.low && { ...shared, ...ENDS, encode: encoded(plot, [1, 2, 3]), renderItem: whisker(plot, tint) };
     if (series.kind !== "band") return ends ? [line, ends] : [line];
@@ -158,7 +170,7 @@
         const isRight = box.left > box.from[0];
         const text = {
           type: "text", x: isRight ? box.left : box.right, y: middle,
-          style: { text: texts[params.dataIndex], fill: color("--ink"), fontSize: 11, align: isRight ? "left" : "right", verticalAlign: "middle", stroke: color("--card"), lineWidth: 3 },
+          style: { text: texts[params.dataIndex], ...TEXT, fill: color("--ink"), align: isRight ? "left" : "right", verticalAlign: "middle", stroke: color("--card"), lineWidth: 3 },
         };
         // A name that is not next to its point is joined to it.
         const join = {
@@ -191,16 +203,19 @@
     const isLog = name === "y" && plot.isLog && canBeLog(plot);
     const type = described.scale === "category" ? "category" : isLog ? "log" : "value";
     const label = {
-      color: color("--dim"), hideOverlap: true, fontSize: 11,
+      color: color("--dim"), hideOverlap: true, ...TEXT,
       formatter: (value) =>
         described.scale === "time" ? span(value) : described.scale === "percentile" ? percentile(value) : digits(value, significant(plot, name)),
     };
     const unit = described.scale === "time" ? "" : described.unit;
     // What follows a colon explains the quantity, and has no room on a phone.
     const called = isNarrow ? described.label.split(":")[0] : described.label;
+    // An axis of time needs no name: its labels have units, and the window starts at 0.
+    const isNamed = described.scale !== "time";
+    const place = isAcross ? { nameLocation: "middle", nameGap: 26 } : { nameLocation: "end", nameGap: 8 };
     const result = {
-      type, name: unit ? `${called} [${unit}]` : called, nameLocation: "middle", nameGap: isAcross ? 26 : isNarrow ? 44 : 50,
-      nameTextStyle: { color: color("--dim"), fontSize: 11.5 }, axisLabel: label, axisLine: { onZero: false, lineStyle: { color: color("--line") } },
+      type, name: !isNamed ? "" : unit ? `${called} [${unit}]` : called, ...place,
+      nameTextStyle: { color: color("--dim"), ...(!isAcross && { align: "left", padding: [0, 0, 0, -LEFT] }) }, axisLabel: label, axisLine: { onZero: false, lineStyle: { color: color("--line") } },
       axisTick: { lineStyle: { color: color("--line") } }, splitLine: { lineStyle: { color: color("--grid") } },
       minorSplitLine: { show: false }, splitNumber: isAcross ? (isNarrow ? 4 : 6) : 5,
       scale: type !== "category" && (isLog || (name === "x" && !plot.series.some((series) => series.labels))),
@@ -271,7 +286,7 @@
       if (right <= left) return undefined;
       const text = {
         type: "text", x: (left + right) / 2, y: coordSys.y + 2,
-        style: { text: CHARACTER * name.length < right - left ? name : "", fill: color("--dim"), fontSize: 11, align: "center", verticalAlign: "top" },
+        style: { text: CHARACTER * name.length < right - left ? name : "", ...TEXT, fill: color("--dim"), align: "center", verticalAlign: "top" },
       };
       const area = {
         type: "rect", shape: { x: left, y: coordSys.y, width: right - left, height: coordSys.height },
@@ -298,11 +313,11 @@
             type: "text",
             x: isAcross || isOutside ? left + width - 4 : place + (isRight ? -4 : 4), y: (isAcross && !isOutside ? place : top + 14 * (1 + index)) + 4,
             style: {
-              verticalAlign: "top", text: isOutside ? `${label} ${isAcross ? "↑" : "→"}` : label, fill: color("--ink"), fontSize: 11, align: isRight ? "right" : "left",
+              verticalAlign: "top", text: isOutside ? `${label} ${isAcross ? "↑" : "→"}` : label, ...TEXT, fill: color("--ink"), align: isRight ? "right" : "left",
               stroke: color("--card"), lineWidth: 3,
             },
           };
-          const line = { type: "line", shape, style: { stroke: color("--error"), lineWidth: 1.5, lineDash: [6, 4] } };
+          const line = { type: "line", shape, style: { stroke: color("--ink"), lineWidth: 1, lineDash: [3, 3] } };
           return { type: "group", children: isOutside ? [text] : [line, text] };
         },
       };
@@ -319,8 +334,8 @@
     shown.push(...names(plot, hidden));
     const isScatter = plot.series.every((series) => series.kind === "points" || series.kind === "bars");
     return {
-      animation: false, backgroundColor: "transparent", textStyle: { fontFamily: getComputedStyle(document.body).fontFamily },
-      grid: isRows(plot) ? { left: 8, right: 18, top: 8, bottom: 30, containLabel: true } : { left: isNarrow ? 58 : 66, right: 18, top: 12, bottom: 46 },
+      animation: false, backgroundColor: "transparent", textStyle: TEXT,
+      grid: isRows(plot) ? { left: 8, right: 18, top: 8, bottom: 30, containLabel: true } : { left: LEFT, right: 18, top: 26, bottom: plot.x.scale === "time" ? 26 : 46 },
       tooltip: {
         trigger: isScatter ? "item" : "axis", confine: true, renderMode: "html", formatter: tip(plot), backgroundColor: color("--card"),
         borderColor: color("--line"), textStyle: { color: color("--ink") }, transitionDuration: 0, axisPointer: { type: "line", animation: false },
@@ -346,20 +361,19 @@
   };
 
   const SVG = "http://www.w3.org/2000/svg";
-  const swatch = (series, tint) => {
+  const swatch = (series, index) => {
+    const tint = colorOf(series, index);
     const svg = document.createElementNS(SVG, "svg");
-    svg.setAttribute("viewBox", "0 0 18 12");
+    svg.setAttribute("viewBox", "0 0 26 12");
     svg.setAttribute("aria-hidden", "true");
-    const isCross = series.kind === "points" && isError(series);
-    const kind = series.kind === "band" && series.y.every((y) => y === null) ? "area" : series.kind;
-    const shape = document.createElementNS(SVG, (!isCross && { points: "circle", bars: "rect", area: "rect" }[kind]) || "path");
-    const attributes = isCross ? { d: "M4,1L14,11M14,1L4,11", stroke: tint, "stroke-width": 2 } : {
-      points: isUndecided(series) ? { cx: 9, cy: 6, r: 3.5, fill: "none", stroke: tint, "stroke-width": 2 } : { cx: 9, cy: 6, r: 4, fill: tint },
-      bars: { x: 3, y: 1, width: 12, height: 10, fill: tint },
-      area: { x: 3, y: 1, width: 12, height: 10, fill: tint, opacity: 0.4 },
-    }[kind] || { d: "M0,6H18", stroke: tint, "stroke-width": 3 };
-    for (const [name, value] of Object.entries(attributes)) shape.setAttribute(name, value);
-    svg.append(shape);
+    const add = (tag, attributes) => {
+      const shape = svg.appendChild(document.createElementNS(SVG, tag));
+      for (const [name, value] of Object.entries(attributes)) shape.setAttribute(name, value);
+    };
+    const isArea = series.kind === "band" && series.y.every((y) => y === null);
+    if (series.kind === "bars" || isArea) add("rect", { x: 6, y: 1, width: 14, height: 10, fill: tint, opacity: isArea ? 0.4 : 0.75 });
+    else if (series.kind === "points") add("path", { d: markerOf(series, index), transform: "translate(8 1)", fill: isUndecided(series) ? "none" : tint, stroke: tint });
+    else add("path", { d: "M0,6H26", stroke: tint, "stroke-width": 2.5, "stroke-dasharray": index % COLORS ? dashOf(index).join() : "none" });
     return svg;
   };
 
@@ -442,7 +456,7 @@
         const button = element("button");
         button.type = "button";
         button.setAttribute("aria-pressed", String(!this.hidden.has(series.label)));
-        button.append(swatch(series, colorOf(series, index)), element("bdi", series.label));
+        button.append(swatch(series, index), element("bdi", series.label));
         button.addEventListener("click", () => {
           if (!this.hidden.delete(series.label)) this.hidden.add(series.label);
           this.draw();
@@ -591,7 +605,12 @@
     widths = now;
     figures.forEach((figure) => figure.chart?.resize());
   });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
+  const recolor = (scheme) => {
+    root.style.colorScheme = scheme;
+    resolved.clear();
+    drawAll();
+  };
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => recolor(""));
   // The page is laid out for the screen when it is asked to print: plots get the sizes that they have on paper.
   const PAPER = { width: 300, height: 230 };
   let folds = [];
@@ -599,13 +618,13 @@
     isPrinted = true;
     folds = [...document.querySelectorAll("details.fold:not([open])")];
     for (const fold of folds) fold.open = true;
-    drawAll();
+    recolor("light");
     figures.forEach((figure) => figure.chart?.resize(isRows(figure.plot) ? { width: 2 * PAPER.width } : PAPER));
   });
   addEventListener("afterprint", () => {
     isPrinted = false;
     for (const fold of folds) fold.open = false;
-    drawAll();
+    recolor("");
     figures.forEach((figure) => figure.chart?.resize({ width: "auto", height: "auto" }));
   });
   drawAll();
