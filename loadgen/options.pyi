@@ -106,7 +106,9 @@ class SessionOptions(ScoringOptions, total=False):
     trace_model: str | Sequence[str] | None
     """Sessions: a model to ask for a recorded one, in order; repeatable. Default: --model."""
     think: str | None
-    """Think time of a user between a response and the next request: 2s, exponential:2s."""
+    """Think time of a user between a response and the next request: 2s, exponential:2s; every:5s is the
+    time from request to request.
+    """
     warmup: str | None
     """Warm-up before the measurement: 20 requests, or 30s."""
     drain: float | str | None
@@ -388,8 +390,10 @@ class SessionOptions(ScoringOptions, total=False):
 class RunOptions(SessionOptions, total=False):
     """The options of the functions that make a single run."""
 
-    concurrency: int | None
-    """Closed loop: keep N requests in flight. Default load: 8 (accuracy: 16)."""
+    concurrency: int | str | None
+    """Closed loop: keep N requests in flight; or a number that changes: ramp:1..64,2m. Default load: 8
+    (accuracy: 16).
+    """
     rate: str | None
     """Open loop: requests per second, whatever the server does; or a rate that changes, e.g.
     ramp:1..50,60s (docs/load.md).
@@ -614,8 +618,10 @@ class OptimizeToolsOptions(TypedDict, total=False):
     """How to choose among several endpoints: round robin (default), or fewest in flight. A conversation
     stays on one endpoint.
     """
-    concurrency: int | None
-    """Closed loop: keep N requests in flight. Default load: 8 (accuracy: 16)."""
+    concurrency: int | str | None
+    """Closed loop: keep N requests in flight; or a number that changes: ramp:1..64,2m. Default load: 8
+    (accuracy: 16).
+    """
     rate: str | None
     """Open loop: requests per second, whatever the server does; or a rate that changes, e.g.
     ramp:1..50,60s (docs/load.md).

@@ -38,7 +38,8 @@ class StageReport:
 def stages_of(load: Mapping[str, Any]) -> Sequence[StageReport]:
     """The stages of the settings' load; none where the rate does not change, or changes all the time."""
     listed = load.get("stages")
-    named = [_stage(entry) for entry in listed] if listed else _steps(load.get("profile") or "")
+    unit = " in flight" if load.get("kind") == "closed" else "/s"
+    named = [_stage(entry) for entry in listed] if listed else _steps(load.get("profile") or "", unit)
     stages_with_labels = [
         (name, stage) for name, stage in named if isfinite(stage.start_s) and stage.start_s < stage.end_s
     ]
@@ -56,7 +57,7 @@ def _stage(entry: Mapping[str, Any]) -> tuple[str | None, StageReport]:
     )
 
 
-def _steps(profile: str) -> list[tuple[str | None, StageReport]]:
+def _steps(profile: str, unit: str) -> list[tuple[str | None, StageReport]]:
     """Equal steps from one rate to another; the last one goes on."""
     match = _STEPS.fullmatch(profile)
     if match is None:
@@ -65,13 +66,13 @@ def _steps(profile: str) -> list[tuple[str | None, StageReport]]:
     edges = [lasts_s * step / number for step in range(number)] + [inf]
     rates = [first + (last - first) * step / max(1, number - 1) for step in range(number)]
     return [
-        (None, StageReport(_label(start_s, f"{rate:.10g}"), start_s, end_s))
+        (None, StageReport(_label(start_s, f"{rate:.10g}", unit), start_s, end_s))
         for rate, start_s, end_s in zip(rates, edges, edges[1:], strict=False)
     ]
 
 
-def _label(start_s: float, rate: str) -> str:
-    return f"from {start_s:.10g} s: {rate}{'' if ':' in rate else '/s'}"
+def _label(start_s: float, rate: str, unit: str = "/s") -> str:
+    return f"from {start_s:.10g} s: {rate}{'' if ':' in rate else unit}"
 
 
 def stage_spans(log: OpenLog, stages: Sequence[StageReport]) -> Iterator[tuple[str, SpanRow]]:

@@ -25,7 +25,9 @@ def is_open_loop(load: Mapping[str, Any]) -> bool:
 
     An arrival process of another package is recognized by the rate, without the package.
     """
-    return load.get("kind") in _OPEN_LOOP or any(load.get(key) for key in ("rate", "profile", "stages"))
+    kind = load.get("kind")
+    changes = any(load.get(key) for key in ("rate", "profile", "stages"))
+    return kind in _OPEN_LOOP or (kind != "closed" and changes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from loadgen.driver.requests.session_turns import Room, TurnRunner
     from loadgen.driver.session_kind import SessionHost, UserSession
     from loadgen.driver.system.clock import Clock
+    from loadgen.driver.user_sessions.user_spans import UserSpan
 
 NO_CONNECTION: Final = frozenset({Failure.CLIENT_LIMIT, Failure.REFUSED, Failure.DNS, Failure.TLS})
 NO_CONNECTION_PAUSE_S: Final = 0.1
@@ -121,8 +122,8 @@ class Issuer:
     async def _issue(self, phase: Phase) -> None:
         load = self._plan.load
         match load:
-            case Closed(concurrency=concurrency):
-                await self._closed_loop(phase, concurrency)
+            case Closed():
+                await self._closed_loop(phase, load)
             case Open() | Offline():
                 await self._open_loop(
                     phase, self._request_source.offsets(load, self._plan.arrivals_seed, phase)
@@ -130,23 +131,41 @@ class Issuer:
             case _:
                 assert_never(load)
 
-    async def _closed_loop(self, phase: Phase, concurrency: int) -> None:
-        """Keep this share of `concurrency` users at work."""
+    async def _closed_loop(self, phase: Phase, load: Closed) -> None:
+        """Keep this share of the users at work."""
         await self._clock.sleep_until(phase.start_ns)
-        claim, numbers = self._claim or count().__next__, RequestNumbers(concurrency, self._node)
-        for user in range(self._share.of(min(concurrency, phase.requests or concurrency))):
-            if user % YIELD_EVERY == 0:
+        claim, numbers = self._claim or count().__next__, RequestNumbers(load.concurrency, self._node)
+        users, thinking = min(load.concurrency, phase.requests or load.concurrency), self._turns.thinking
+        spans: Callable[[int], UserSpan] | None = None
+        if load.ramp is not None or thinking.is_pace:
+            from loadgen.driver.user_sessions.user_spans import spans_of
+
+            spans = spans_of(load, thinking)
+        for started, user in enumerate(self._share.out_of(range(users))):
+            if started % YIELD_EVERY == 0:
                 await asyncio.sleep(0)
-            self._spawn(self._user(phase, claim, numbers, self._exhausted))
+            span = None if spans is None else spans(user)
+            self._spawn(self._user(phase, claim, numbers, self._exhausted, span))
         await self._until_all_asked(phase, self._exhausted)
 
     async def _user(
-        self, phase: Phase, claim: Callable[[], int], numbers: RequestNumbers, exhausted: asyncio.Event
+        self,
+        phase: Phase,
+        claim: Callable[[], int],
+        numbers: RequestNumbers,
+        exhausted: asyncio.Event,
+        span: UserSpan | None,
     ) -> None:
         """Begin one session after the other, with pauses between."""
         turns, thinking = self._turns, self._turns.thinking
         step = 1 if self._claim is None and self._node.workers == 1 else 0
+        due_ns = phase.start_ns
+        if span is not None and span.begin_ns:
+            due_ns += span.begin_ns
+            await thinking.until(due_ns)
         while not self._is_over(phase, scheduled_ns := self._clock.now_ns()):
+            if span is not None and scheduled_ns >= phase.start_ns + span.end_ns:
+                return
             if self._room is not None and self._room.full:
                 await self._room.wait()
                 continue
@@ -157,12 +176,15 @@ class Issuer:
             if not phase.has(numbers.number(claimed + 1)):
                 exhausted.set()
             session = self._source.session(phase, request, step)
-            outcome = await session.begin(turns.of_session(phase, request, scheduled_ns))
+            if span is not None:
+                span = span.shortened(session)
+            its_turns = turns.of_session(phase, request, due_ns if thinking.is_pace else scheduled_ns)
+            outcome = await session.begin(its_turns)
             if outcome.failure is not None:
                 # A failure can come at once, and many of them must not starve the other tasks.
                 await asyncio.sleep(NO_CONNECTION_PAUSE_S if outcome.failure in NO_CONNECTION else 0)
             if thinking.some:
-                due_ns = self._clock.now_ns() + thinking.pause_ns(session.number, session.last_turn)
+                due_ns = thinking.due_ns(session.number, session.last_turn, its_turns.due_ns)
                 if exhausted.is_set() or self._is_over(phase, due_ns):
                     return
                 await thinking.until(due_ns)

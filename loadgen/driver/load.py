@@ -24,8 +24,11 @@ class Closed:
 
     concurrency: int
     #: How long a user pauses between an answer and the next request, a distribution of times
-    #: (`workloads.distribution_notation`); None for no pause.
+    #: (`workloads.distribution_notation`), or the time from request to request, after `every:`; None for no
+    #: pause.
     think: str | None = None
+    #: The number of users over time, at most `concurrency`; None where all begin at once.
+    ramp: Profile | None = None
 
     kind: ClassVar[str] = "closed"
     limit: ClassVar[int | None] = None
@@ -173,10 +176,12 @@ def in_flight(load: Load, count: int | None) -> int | None:
 
 def later(load: Load, by_s: float) -> Load:
     """The load from a moment on, `by_s` seconds after the start."""
-    if not isinstance(load, Open) or not isinstance(load.arrivals, ProcessArrivals):
-        return load
     from loadgen.driver.arrivals.rate_profile import Flat, Later
 
+    if isinstance(load, Closed) and load.ramp is not None:
+        return replace(load, ramp=Later(load.ramp, by_s))
+    if not isinstance(load, Open) or not isinstance(load.arrivals, ProcessArrivals):
+        return load
     rate = load.arrivals.rate
     rate = rate if isinstance(rate, Flat) else Later(rate, by_s)
     return replace(load, arrivals=replace(load.arrivals, rate=rate))
@@ -192,4 +197,6 @@ def load_record(load: Load) -> dict[str, Any]:
         "trace_speed": None,
         "max_concurrency": load.limit,
     }
+    if isinstance(load, Closed) and load.ramp is not None:
+        record["profile"] = load.ramp.text
     return record | load.arrivals.record() if isinstance(load, Open) else record

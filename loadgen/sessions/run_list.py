@@ -189,7 +189,7 @@ def _of_log(name: str, run: Path, kind: str | None) -> Listed:
 def _load(load: Mapping[str, Any]) -> str:
     kind = str(load.get("kind") or "")
     if load.get("concurrency") is not None:
-        return f"{kind} {load['concurrency']}"
+        return f"{kind} {load.get('profile') or load['concurrency']}"
     rate = number(load.get("rate"))
     return f"{kind} {rate:g}/s" if rate else kind
 

@@ -106,7 +106,8 @@ def load_in_words(load: Mapping[str, Any], unit: str = "requests") -> Iterator[s
     match load.get("kind"):
         case "closed":
             users = "in flight" if unit == "requests" else f"{unit} open"
-            yield f"closed loop with {whole(load.get('concurrency'))} {users}"
+            number = clean(load["profile"]) if load.get("profile") else whole(load.get("concurrency"))
+            yield f"closed loop with {number} {users}"
         case "constant" if load.get("rate") is not None:
             yield f"open loop at a constant {as_written(load['rate'])} {unit}/s"
         case "trace":
@@ -121,7 +122,9 @@ def load_in_words(load: Mapping[str, Any], unit: str = "requests") -> Iterator[s
     if load.get("max_concurrency") is not None:
         yield f"at most {whole(load['max_concurrency'])} in flight"
     if load.get("think") is not None:
-        yield f"users pausing for {clean(load['think'])}"
+        think = clean(load["think"])
+        pace = think.removeprefix("every:")
+        yield f"users pausing for {think}" if think == pace else f"each user asking every {pace}"
 
 
 def _burstiness(load: Mapping[str, Any]) -> str:

@@ -51,8 +51,8 @@ LINES = {
     "vllm bench serve --model m --ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 20": (
         "perf --model m --rate ramp:1..20,60s"
     ),
-    "vllm bench serve --model m --trust-remote-code --lora-modules a --num-prompts 3": (
-        "perf --model m --requests 3 --offline"
+    "vllm bench serve --trust-remote-code --lora-modules a b --lora-assignment random --num-prompts 3": (
+        "perf --models a=1,b=1 --requests 3 --offline"
     ),
     # SGLang
     "python -m sglang.bench_serving --backend sglang --num-prompts 50 --random-input 1024 --request-rate 2": (
@@ -63,6 +63,8 @@ LINES = {
         "perf --model m --protocol completions --url http://127.0.0.1:30000 --output-tokens 128 "
         "--concurrency 8"
     ),
+    "sglang.bench_serving --model m --lora-name a b --lora-request-distribution skewed --lora-zipf-alpha 1.2 "
+    "--request-rate 4": "perf --model m --models zipf:1.2:a,b --rate 4",
     "bench_serving --num_prompts 5 --max_concurrency=4 --disable-tqdm --model m": (
         "perf --model m --requests 5 --concurrency 4 --quiet"
     ),
@@ -126,6 +128,10 @@ LINES = {
         "perf --concurrency 2 --model m --trace t --start-window 0.1..0.6 --warmup-drain 60s "
         "--tree-idle-cap 30s --idle-cap 5s --max-error-rate 0.2 --salt --salt-at user --trace-speed 10"
     ),
+    "aiperf profile --model-names a,b --user-centric-rate 10 --num-users 25 --request-cancellation-rate 5 "
+    "--request-cancellation-delay 0.5 --model-selection-strategy random": (
+        "perf --models a=1,b=1 --concurrency 25 --think every:2.5s --abandon 5%:after=0.5s"
+    ),
     "profile -m m --request-rate 10 --concurrency 20 --request-count 50": (
         "perf --max-concurrency 20 --model m --rate 10 --requests 50"
     ),
@@ -143,9 +149,9 @@ LINES = {
     "k6 run --vus 10 --duration 30s script.js": "perf --duration 30s --concurrency 10",
     "k6 run -u 5 -i 100 script.js": "perf --concurrency 5 --requests 100",
     f"locust -f locustfile.py --host {URL} --users 20 --spawn-rate 5 --run-time 1m --headless": (
-        f"perf --url {URL} --concurrency 20 --duration 1m"
+        f"perf --url {URL} --concurrency ramp:1..20,4s --duration 1m"
     ),
-    f"locust -u 20 -r 2 -t 1m -H {URL}": f"perf --concurrency 20 --duration 1m --url {URL}",
+    f"locust -u 20 -r 2 -t 1m -H {URL}": f"perf --concurrency ramp:1..20,10s --duration 1m --url {URL}",
     # wrk, hey, vegeta
     f"wrk -t2 -c10 -d30s {URL}": f"perf --concurrency 10 --duration 30s --url {URL}",
     f"wrk2 -t2 -c10 -d30s -R100 --latency {URL}": (

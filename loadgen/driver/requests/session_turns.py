@@ -194,15 +194,16 @@ class SessionTurns:
 
     Attributes:
         issued: How many turns were issued.
+        due_ns: When the last of them was due.
     """
 
-    __slots__ = ("_endpoint", "_is_open", "_phase", "_turns", "free_ns", "issued", "scheduled_ns")
+    __slots__ = ("_endpoint", "_is_open", "_phase", "_turns", "due_ns", "free_ns", "issued", "scheduled_ns")
 
     def __init__(
         self, turns: Turns, phase: Phase, endpoint: int, scheduled_ns: int, free_ns: int | None
     ) -> None:
         self.issued = 0
-        self.scheduled_ns = scheduled_ns
+        self.scheduled_ns = self.due_ns = scheduled_ns
         self.free_ns = free_ns
         self._turns = turns
         self._phase = phase
@@ -227,9 +228,9 @@ class SessionTurns:
         """Encode a request's body ahead of time."""
         return self._turns.runner.prepare(sample)
 
-    def pause_ns(self, number: int, turn: int) -> int:
-        """The length of the user's pause after a turn of the session with a number."""
-        return self._turns.thinking.pause_ns(number, turn)
+    def next_due_ns(self, number: int, turn: int) -> int:
+        """The time at which the user's next turn is due, after a turn of the session with a number."""
+        return self._turns.thinking.due_ns(number, turn, self.due_ns)
 
     def why_over(self, at_ns: int) -> str | None:
         """Why no further turn may be issued at a moment; None where one may."""
@@ -269,6 +270,7 @@ class SessionTurns:
         if self.issued:
             self._turns.count(self._endpoint)
         self.issued += 1
+        self.due_ns = due_ns
         return self._turns.take(sample, body, due_ns, self._phase, self._endpoint, more, use)
 
     def open(self) -> None:

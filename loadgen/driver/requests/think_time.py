@@ -11,20 +11,36 @@ if TYPE_CHECKING:
     from workloads.distribution_notation import Sampler
 
 _SECOND: Final = 1_000_000_000
+PACE: Final = "every:"
+"""The prefix of a time from request to request, rather than from an answer to the next request."""
 
 
 class ThinkTime:
-    """Pauses between an answer and the next question."""
+    """Pauses between an answer and the next question, or the pace of a user's requests.
+
+    Attributes:
+        some: Whether a user pauses at all.
+        is_pace: Whether lengths are from request to request.
+    """
 
     def __init__(self, spec: str | None, seed: int, clock: Clock) -> None:
-        self._always_ns, self._draw = (0, None) if spec is None else _read(spec)
+        self.is_pace = spec is not None and spec.startswith(PACE)
+        self._always_ns, self._draw = (0, None) if spec is None else _read(spec.removeprefix(PACE))
         self.some = self._always_ns != 0
         self._seed = seed
         self._clock = clock
         self._thinkers: set[asyncio.Task[Any]] = set()
 
-    def pause_ns(self, number: int, turn: int) -> int:
-        """The length of the pause after a turn: independent of worker and order."""
+    def due_ns(self, number: int, turn: int, last_due_ns: int) -> int:
+        """The time at which the request after a turn is due, now that the turn is over.
+
+        With a pace that is one length after the turn was due, or now.
+        """
+        now_ns, length_ns = self._clock.now_ns(), self.length_ns(number, turn)
+        return max(now_ns, last_due_ns + length_ns) if self.is_pace else now_ns + length_ns
+
+    def length_ns(self, number: int, turn: int) -> int:
+        """The length of the pause after a turn, or of the pace: independent of worker and order."""
         if self._draw is None:
             return self._always_ns
         return round(self._draw(Random(f"{self._seed}/{number}/{turn}")) * _SECOND)  # noqa: S311 (no secret)

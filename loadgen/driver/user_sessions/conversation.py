@@ -7,6 +7,7 @@ does the end of the phase.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +53,12 @@ class ConversationSession:
         self._more = more
         self._recorded = recorded
 
+    def shorten(self, share: float) -> None:
+        """Leave this share of the turns out, the last ones; one turn at least is left."""
+        left = max(1, round((self.last_turn + 1) * (1 - share)))
+        self._sent = replace(self._sent, follow_ups=self._sent.follow_ups[: left - 1])
+        self.last_turn = left - 1
+
     def begin(self, turns: SessionTurns) -> Coroutine[Any, Any, TurnOutcome]:
         """Take all turns; issuing ends with the last one."""
         if self.last_turn:
@@ -66,7 +73,7 @@ class ConversationSession:
         try:
             outcome = await turns.take(self._sample, self._body, turns.scheduled_ns, first, _use_of(sent))
             while sent.follow_ups:
-                due_ns = turns.now_ns() + turns.pause_ns(self.number, sent.turn)
+                due_ns = turns.next_due_ns(self.number, sent.turn)
                 why_not = turns.why_over(due_ns) if outcome.failure is None else "failed"
                 if why_not is None:
                     # What it takes to get the next turn ready is a part of the pause.

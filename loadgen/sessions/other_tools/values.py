@@ -118,6 +118,13 @@ def prompts(value: str) -> str:
     return f"--prompts {shlex.quote(f'hf:{value}' if of_the_hub else value)}"
 
 
+def models(value: str) -> str:
+    """`--model` of one name, or `--models` of several, separated by blanks or commas, with equal weights."""
+    names = value.replace(",", " ").split()
+    mix = ",".join(f"{name}=1" for name in names)
+    return f"--models {shlex.quote(mix)}" if len(names) > 1 else f"--model {shlex.quote(value)}"
+
+
 def synthetic_data(value: str) -> str:
     """The lengths of `prompt_tokens=256,output_tokens=64`; `--prompts` of anything else."""
     try:
@@ -196,6 +203,41 @@ def _trace(values: Mapping[str, str]) -> str | None:
     return f"--trace {shlex.quote(values['--input-file'])}" if "--input-file" in values else None
 
 
+def _abandon(values: Mapping[str, str]) -> str:
+    """`--abandon` of AIPerf's rate in percent and its delay in seconds, which is 0 by default."""
+    delay = values.get("--request-cancellation-delay", "0")
+    after = f"{delay}s" if _NUMBER.fullmatch(delay) and float(delay) else "1ms"
+    return f"--abandon {values['--request-cancellation-rate']}%:after={after}"
+
+
+def _paced(values: Mapping[str, str]) -> str | None:
+    """The users of AIPerf's user-centric rate, each of whom has one N-th of the rate."""
+    rate, users = values["--user-centric-rate"], values.get("--num-users", "")
+    if not (_NUMBER.fullmatch(rate) and float(rate) and users.isdigit()):
+        return None
+    return f"--concurrency {users} --think every:{int(users) / float(rate):g}s"
+
+
+def _spawned(users: str, rate: str) -> Callable[[Mapping[str, str]], str | None]:
+    """The ramp of Locust's users and of how many begin each second."""
+
+    def typed(values: Mapping[str, str]) -> str | None:
+        number, a_second = values.get(users, ""), values[rate]
+        if not (number.isdigit() and _NUMBER.fullmatch(a_second) and float(a_second)):
+            return None
+        return f"--concurrency ramp:1..{number},{int(number) / float(a_second):g}s"
+
+    return typed
+
+
+def _zipf(values: Mapping[str, str]) -> str | None:
+    """`--models` of SGLang's adapters, of which it asks some more than others."""
+    names = values.get("--lora-name", "").replace(",", " ").split()
+    if values["--lora-request-distribution"] != "skewed" or not names:
+        return models(" ".join(names)) if names else None
+    return f"--models {shlex.quote('zipf:' + values.get('--lora-zipf-alpha', '1.5') + ':' + ','.join(names))}"
+
+
 def _lengths_of(option: str, deviation: str) -> Callable[[Mapping[str, str]], str | None]:
     def typed(values: Mapping[str, str]) -> str | None:
         mean = next((value for name, value in values.items() if name != deviation), None)
@@ -232,6 +274,11 @@ TOGETHER: Final[tuple[tuple[str, tuple[str, ...], Callable[[Mapping[str, str]], 
     ("--fixed-schedule", ("--input-file",), _trace),
     ("--custom-dataset-type", ("--input-file",), _recorded),
     ("--trajectory-start-min-ratio", (_START_END,), _start_window),
+    ("--request-cancellation-rate", ("--request-cancellation-delay",), _abandon),
+    ("--user-centric-rate", ("--num-users",), _paced),
+    ("--spawn-rate", ("--users",), _spawned("--users", "--spawn-rate")),
+    ("-r", ("-u",), _spawned("-u", "-r")),
+    ("--lora-request-distribution", ("--lora-name", "--lora-zipf-alpha"), _zipf),
     ("--profile", ("--rate",), _profile),
     ("--rate-type", ("--rate",), _profile),
     ("--isl-stddev", _INPUTS, _lengths_of("--input-tokens", "--isl-stddev")),

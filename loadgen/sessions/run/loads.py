@@ -35,7 +35,7 @@ def load_of(settings: LoadSettings) -> Load:
         return Open(TraceArrivals(_trace_speed(settings.trace_speed)), limit, think)
     rate = _rate(settings)
     if rate is None:
-        return Closed(DEFAULT_CONCURRENCY if settings.concurrency is None else settings.concurrency, think)
+        return _closed(DEFAULT_CONCURRENCY if settings.concurrency is None else settings.concurrency, think)
     arrivals = ProcessArrivals(settings.arrival or DEFAULT_ARRIVAL, rate, settings.burstiness)
     return Open(arrivals, limit, think)
 
@@ -45,7 +45,7 @@ def duration_of(settings: LoadSettings, repeats: int | None, load: Load) -> floa
 
     Stages always end, with or without a count; a ramp with a count continues at its last rate.
     """
-    rate = load.rate
+    rate = load.ramp if isinstance(load, Closed) else load.rate
     if settings.duration is not None or rate is None:
         return settings.duration
     counts = (settings.requests, settings.sessions, settings.passes, repeats)
@@ -152,6 +152,19 @@ def _require_fit(settings: LoadSettings, dataset: Dataset) -> None:
             raise UsageError(f"{option} {count}: the trace {name} has {rows}, and is replayed once")
 
 
+def _closed(users: int | str, think: str | None) -> Closed:
+    """A closed loop, of as many users, or of a ramp of them."""
+    if isinstance(users, int):
+        return Closed(users, think)
+    from loadgen.driver.user_sessions.user_spans import ramp_of
+
+    try:
+        ramp = ramp_of(users)
+    except ProfileError as error:
+        raise UsageError(f"--concurrency {error}") from error
+    return Closed(int(ramp.peak), think, ramp)
+
+
 def _rate(settings: LoadSettings) -> Profile | None:
     """The rate of an open loop; None for a closed one."""
     if settings.stages is not None:
@@ -182,11 +195,12 @@ def _trace_speed(speed: float | None) -> float:
 def _think(text: str | None) -> str | None:
     if text is None:
         return None
+    from loadgen.driver.requests.think_time import PACE
     from workloads.distribution_notation import duration
     from workloads.errors import DistributionError
 
     try:
-        duration(text)
+        duration(text.removeprefix(PACE))
     except DistributionError as error:
         raise UsageError(f"--think {error}") from error
     return text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import ExitStack, asynccontextmanager, closing
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from loadgen.driver import own_health
 from loadgen.driver.client.dialing import ignored_proxy
@@ -26,7 +26,7 @@ from recorder.writer import EventRecorder
 from workloads.registry import service
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Iterator, Sequence
     from pathlib import Path
 
     from loadgen.driver.client.endpoint import Endpoint
@@ -182,42 +182,13 @@ def dataset_findings(dataset: Dataset, at_ns: int) -> Iterator[Event]:
             f"Lengths of prompts are approximate: a word was taken for {lengths['tokens_per_word']} tokens.",
             "Give the model's tokenizer with --tokenizer, and they are exact.",
         )
-    if trace.get("unit"):
-        yield _read_as(dataset.name, trace, at_ns)
-    for reason, rows in (dataset.facts.get("left_out") or {}).items():
-        yield _left_out(dataset, reason, rows, at_ns)
+    if trace.get("unit") or dataset.facts.get("left_out"):
+        from loadgen.sessions.run.rows_of_file import row_findings
+
+        for finding in row_findings(dataset):
+            yield _finding(at_ns, **finding)
     for finding in dataset.facts.get("findings") or ():
         yield Event(EventType.FINDING, at_ns, data=finding)
-
-
-def _read_as(name: str, trace: Mapping[str, Any], at_ns: int) -> Event:
-    from workloads.traces.form import DATES, FORMATS, UNIT_NAMES
-
-    unit = trace["unit"]
-    times = "times as dates" if unit == DATES else f"times in {UNIT_NAMES[unit]}"
-    blocks = f", blocks of {trace['block_tokens']} tokens" if trace["block_tokens"] else ""
-    count, span_s = trace["requests"], trace["span_s"]
-    return _finding(
-        at_ns,
-        "trace_read_as",
-        f"The trace {name} was read as {FORMATS[trace['format']]}, {times}{blocks}: {count:,} requests in "
-        f"{span_s:,.6g} s.",
-        "If that is wrong, give --trace-format FORMAT,unit=s|ms|us|ns,block=TOKENS.",
-    )
-
-
-def _left_out(dataset: Dataset, reason: str, rows: Mapping[str, Any], at_ns: int) -> Event:
-    count, first = rows["rows"], rows["first"]
-    of_trace = dataset.offsets_ns is not None
-    return _finding(
-        at_ns,
-        "trace_rows_left_out" if of_trace else "prompts_left_out",
-        f"{count:,} {'row' if count == 1 else 'rows'} of {dataset.name} left out: {reason} (first: {first}).",
-        "Look at these rows; in BurstGPT they are requests that failed."
-        if of_trace
-        else "Mend these rows, or refuse such files with --strict-prompts.",
-        "info" if of_trace else "warning",
-    )
 
 
 def _finding(at_ns: int, code: str, message: str, remedy: str, severity: str = "info") -> Event:

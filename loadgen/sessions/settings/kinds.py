@@ -48,6 +48,19 @@ def share(value: str | float) -> float:
     return fraction
 
 
+def number_or_ramp(value: str | int) -> int | str:
+    """Read a number of users: `64`, or one that changes, such as `ramp:1..64,2m`, which stays a text."""
+    text = str(value).strip()
+    if ":" in text:
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        raise OptionValueError(
+            f"{text!r} is neither a whole number nor a ramp, as in ramp:1..64,2m"
+        ) from None
+
+
 def canonical_rule(text: str) -> str:
     """A rule, or a metric, with the benchmark's own name: `accuracy.mmlu_pro` for `accuracy.MMLU-Pro`.
 

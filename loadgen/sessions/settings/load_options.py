@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.concerns import set_flags
-from loadgen.sessions.settings.kinds import Seconds
+from loadgen.sessions.settings.kinds import Seconds, number_or_ramp
 from loadgen.sessions.settings.option import Panel, name_reader
 from workloads.arrivals import ARRIVAL_PROCESSES, DEFAULT_ARRIVAL, arrival_process
 from workloads.errors import ArrivalError
@@ -23,8 +23,12 @@ _ARRIVALS_OF_BURSTINESS: Final = f"--arrival {' or '.join(_SHAPED)}"
 class LoadSettings:
     """The options of the load, one per field."""
 
-    concurrency: int | None = LOAD.option(
-        "Closed loop: keep N requests in flight. Default load: 8 (accuracy: 16).", flags="-- -c"
+    concurrency: int | str | None = LOAD.option(
+        "Closed loop: keep N requests in flight; or a number that changes: ramp:1..64,2m. Default load: 8 "
+        "(accuracy: 16).",
+        flags="-- -c",
+        metavar="N",
+        parser=number_or_ramp,
     )
     rate: str | None = LOAD.option(
         "Open loop: requests per second, whatever the server does; or a rate that changes, e.g. "
@@ -64,7 +68,8 @@ class LoadSettings:
         "Sessions: a model to ask for a recorded one, in order; repeatable. Default: --model.", []
     )
     think: str | None = LOAD.option(
-        "Think time of a user between a response and the next request: 2s, exponential:2s.",
+        "Think time of a user between a response and the next request: 2s, exponential:2s; every:5s is the "
+        "time from request to request.",
         metavar="DISTRIBUTION",
     )
     offline: bool = LOAD.switch("Send all requests at once.")

@@ -122,7 +122,7 @@ def _steps(option: str, text: str, parts: Sequence[str]) -> list[str]:
     except ValueError:
         first, last, step = 0.0, 0.0, 0.0
     if not (step > 0 and first <= last) or (last - first) / step > MOST_POINTS:
-        changing = " (a rate that changes: --vary 'rate=ramp:1..5,60s;ramp:1..9,60s')" * (option == "rate")
+        changing = f" (one that changes: --vary '{option}=ramp:1..5,60s;ramp:1..9,60s')"
         raise UsageError(
             f"--{option} {text}: write FIRST:LAST:STEP with a step above 0 and the last not below the first, "
             f"e.g. 10:50:10, for {MOST_POINTS} values at most{changing}"
