@@ -391,9 +391,7 @@ class RunOptions(SessionOptions, total=False):
     """The options of the functions that make a single run."""
 
     concurrency: int | str | None
-    """Closed loop: keep N requests in flight; or a number that changes: ramp:1..64,2m. Default load: 8
-    (accuracy: 16).
-    """
+    """Closed loop: keep N requests in flight; or ramp:1..64,2m. Default load: 8 (accuracy: 16)."""
     rate: str | None
     """Open loop: requests per second, whatever the server does; or a rate that changes, e.g.
     ramp:1..50,60s (docs/load.md).
@@ -619,9 +617,7 @@ class OptimizeToolsOptions(TypedDict, total=False):
     stays on one endpoint.
     """
     concurrency: int | str | None
-    """Closed loop: keep N requests in flight; or a number that changes: ramp:1..64,2m. Default load: 8
-    (accuracy: 16).
-    """
+    """Closed loop: keep N requests in flight; or ramp:1..64,2m. Default load: 8 (accuracy: 16)."""
     rate: str | None
     """Open loop: requests per second, whatever the server does; or a rate that changes, e.g.
     ramp:1..50,60s (docs/load.md).

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from dataclasses import MISSING
 from functools import wraps
-from typing import TYPE_CHECKING, Annotated, Any, Final, Optional, Self, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Final, Self, TypeVar, get_type_hints
 
 import typer
 
@@ -114,7 +114,7 @@ def _parameter(field: SettingField) -> inspect.Parameter:
             default, shown = _Spelled(default, spelled), True
     is_parsed = declared.parser is not None and default is None and not field.is_list
     # Typer refuses unions, also where a parser decides.
-    value_type = Optional[field.kind] if is_parsed else field.value_type
+    value_type = field.kind | None if is_parsed else field.value_type
     return inspect.Parameter(
         field.name,
         inspect.Parameter.KEYWORD_ONLY,

@@ -160,7 +160,7 @@ class Issuer:
         turns, thinking = self._turns, self._turns.thinking
         step = 1 if self._claim is None and self._node.workers == 1 else 0
         due_ns = phase.start_ns
-        if span is not None and span.begin_ns:
+        if span is not None:
             due_ns += span.begin_ns
             await thinking.until(due_ns)
         while not self._is_over(phase, scheduled_ns := self._clock.now_ns()):
@@ -176,8 +176,7 @@ class Issuer:
             if not phase.has(numbers.number(claimed + 1)):
                 exhausted.set()
             session = self._source.session(phase, request, step)
-            if span is not None:
-                span = span.shortened(session)
+            span = span and span.shortened(session)
             its_turns = turns.of_session(phase, request, due_ns if thinking.is_pace else scheduled_ns)
             outcome = await session.begin(its_turns)
             if outcome.failure is not None:

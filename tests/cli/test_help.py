@@ -45,7 +45,10 @@ def test_the_common_options_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
     assert re.search(r"^\d+ of \d+ options; --help-all shows all\.$", text, re.MULTILINE)
     for option in ("--url", "--model", "--rate", "--concurrency", "--requests", "--duration", "--prompts"):
         assert option in text
-    assert "Closed loop: keep N requests in flight. Default load: 8 (accuracy: 16)." in " ".join(text.split())
+    assert (
+        "Closed loop: keep N requests in flight; or ramp:1..64,2m. Default load: 8 (accuracy: 16)."
+        in " ".join(text.split())
+    )
     assert "--judge-url" not in text
     assert "--judge-url" in printed(monkeypatch, "accuracy", "--help")
     assert "--vary" in printed(monkeypatch, "sweep", "--help")

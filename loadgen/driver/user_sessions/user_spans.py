@@ -41,7 +41,7 @@ class UserSpan(NamedTuple):
 
 
 def ramp_of(text: str) -> Profile:
-    """Read a number of users that changes; raise `ProfileError`, with the possible forms, for another text."""
+    """Read a number of users that changes; raise `ProfileError`, with the forms, for another text."""
     from loadgen.driver.arrivals.rate_profile import Ramp
     from loadgen.driver.arrivals.rate_text import profile
 

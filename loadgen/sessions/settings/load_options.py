@@ -24,8 +24,7 @@ class LoadSettings:
     """The options of the load, one per field."""
 
     concurrency: int | str | None = LOAD.option(
-        "Closed loop: keep N requests in flight; or a number that changes: ramp:1..64,2m. Default load: 8 "
-        "(accuracy: 16).",
+        "Closed loop: keep N requests in flight; or ramp:1..64,2m. Default load: 8 (accuracy: 16).",
         flags="-- -c",
         metavar="N",
         parser=number_or_ramp,
