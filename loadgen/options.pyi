@@ -119,6 +119,8 @@ class SessionOptions(ScoringOptions, total=False):
     """Leave a share of the requests early, after their first-token, tokens:50, or 2s; their latencies do
     not count.
     """
+    probes: str | None
+    """Send N probes/s of one kind during the load: 2:input=64,output=16; reported by themselves."""
     seed: int | None
     """Seed of the order of prompts, of synthetic prompts, and of arrivals."""
     schedule_seed: int | None

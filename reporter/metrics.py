@@ -294,7 +294,8 @@ def _violations(log: OpenLog) -> tuple[Violation, ...]:
 def _prompts(log: OpenLog, run: RunFacts) -> dict[str, Any]:
     """How many prompts the dataset has, where each is asked once, and how many requests asked one of them."""
     ((asked, turns),) = log.execute(
-        "SELECT count(*) FILTER (coalesce(turn, 0) = 0), count(*) FILTER (turn > 0) FROM requests"
+        "SELECT count(*) FILTER (coalesce(turn, 0) = 0), count(*) FILTER (turn > 0) FROM requests "
+        "WHERE phase IS DISTINCT FROM 'probe'"
     ).fetchall()
     once = not (run.salt or asks_again(log))
     prompts = (run.dataset or {}).get("rows") if once else None

@@ -123,9 +123,12 @@ async def _sensors(prepared: Prepared, recorder: EventRecorder) -> AsyncIterator
 
 def hooks_of(prepared: Prepared, emit: Emit, clock: Clock) -> list[PhaseHook]:
     """The hooks of the phases that options ask for."""
-    if not prepared.perf.telemetry.server_profile:
-        return []
-    return [service("server_profile")(prepared.targets, emit, clock)]
+    hooks: list[PhaseHook] = []
+    if prepared.perf.telemetry.server_profile:
+        hooks.append(service("server_profile")(prepared.targets, emit, clock))
+    if prepared.perf.load.probes is not None:
+        hooks.append(service("load_probes")(prepared, emit, clock))
+    return hooks
 
 
 async def _require_all_ready(prepared: Prepared, targets: Sequence[Endpoint], pool: WorkerPool) -> None:

@@ -11,12 +11,18 @@ from loadgen.sessions.settings.kinds import Seconds, number_or_ramp
 from loadgen.sessions.settings.option import Panel, name_reader
 from workloads.arrivals import ARRIVAL_PROCESSES, DEFAULT_ARRIVAL, arrival_process
 from workloads.errors import ArrivalError
+from workloads.registry import service
 
 LOAD: Final = Panel("Load")
 SESSIONS: Final = Panel("Sessions of agents")
 
 _SHAPED: Final = [name for name, process in ARRIVAL_PROCESSES.items() if process.takes_burstiness]
 _ARRIVALS_OF_BURSTINESS: Final = f"--arrival {' or '.join(_SHAPED)}"
+
+
+def _probes(text: str) -> str:
+    service("check_probes")(text)
+    return text
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -92,6 +98,11 @@ class LoadSettings:
         "Leave a share of the requests early, after their first-token, tokens:50, or 2s; their latencies do "
         "not count.",
         metavar="SHARE:after=WHEN",
+    )
+    probes: str | None = LOAD.option(
+        "Send N probes/s of one kind during the load: 2:input=64,output=16; reported by themselves.",
+        metavar="N:input=TOKENS,…",
+        parser=_probes,
     )
     stop_on_overload: bool = LOAD.switch(
         "Open loop: end the run when the endpoint falls further and further behind."
