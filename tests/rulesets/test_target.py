@@ -150,7 +150,7 @@ def test_what_everything_meets_is_only_shown(metric: str) -> None:
         "stat": (*quantity.stats, "p90")[-1 if quantity.percentiles else 0],
     }
     fields |= {"conditions": [Condition.parse("ttft<1s")]} if metric == "good" else {}
-    fields |= {"unit": "ms"} if quantity.kind == "latency" else {}
+    fields |= {"unit": "ms"} if quantity.scale.default is None else {}
     shown = Target.of(op=op, value=bound, severity="info", **fields)
     assert shown.is_only_shown
     assert described(shown).endswith(f"{spell(shown.stat)}!info")
