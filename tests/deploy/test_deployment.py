@@ -151,7 +151,7 @@ def test_the_gate_decides(
 def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What the image's build copies, and nothing else."""
     folder = tmp_path_factory.mktemp("src")
-    text = (DEPLOY / "Containerfile").read_text()
+    text = (DEPLOY / "Containerfile").read_text().replace("COPY LICENSE wheelhouse* /wheelhouse/\n", "")
     for *sources, target in (line.split() for line in re.findall(r"(?m)^COPY ([^-].*)$", text)):
         for source in sources:
             if source.endswith("/"):
