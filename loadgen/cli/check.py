@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 def check(settings: CheckSettings) -> None:
     """Check an endpoint with a few small requests: reachable, model known, answers, streams, sends usage.
 
+    Further lines name options of a run that the endpoint supports: parameters, metrics, protocols, media, vectors,
+    speech, mixes of models, and whether it stops a request whose client leaves.
+
     Exit 3 when it cannot be reached, 2 when it rejects the key or the model, 4 when it answers wrongly.
 
     [bold]Example[/bold]

@@ -6,7 +6,7 @@ import json
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -184,21 +184,32 @@ def test_a_closed_port(loadgen: Loadgen, refusing: str, transport: str) -> None:
 
 
 def test_what_a_server_accepts_and_refuses(loadgen: Loadgen) -> None:
-    """Each parameter that a run may send, the page of metrics, and the other protocols."""
-    with start_mock(ttft="1ms", itl="0", tokens="2", refuse=("stream_options", "seed")) as mock:
+    """Each parameter that a run may send, the page of metrics, other protocols, and media to abandonment."""
+    mocked: dict[str, Any] = {"ttft": "1ms", "itl": "3ms", "tokens": "300", "overrun": "60s"}
+    with start_mock(models=("m", "lora"), refuse=("stream_options", "seed"), **mocked) as mock:
         run = loadgen("check", "--url", mock.url, "--model", "m")
         by_path = loadgen("check", "--url", mock.url, "--model", "m", "--protocol", "completions")
     assert run.returncode == 0
     origin = mock.url.removesuffix("/v1")
-    assert lines(run)[-6:] == [
+    vectors = "embeddings, infinity, cohere-embed, pooling, classify, rerank, infinity-rerank, sglang-rerank"
+    vectors += ", tei-rerank, nim-ranking, score"
+    abandon = "--abandon 5%:after=first-token"
+    assert "ok models 2 listed: --models 'm=1,lora=1' mixes them" in lines(run)
+    assert lines(run)[-10:] == [
         "ok accepts ignore_eos, min_tokens, logprobs, tools",
         "warning refuses stream_options",
         "warning refuses seed (HTTP 422: seed: Extra inputs are not permitted)",
         f"ok metrics {origin}/metrics: a run records them",
         "ok states no times of a request by the server's clock, and no drafts",
         "ok protocols chat, completions; not responses, messages",
+        "ok media takes --images 1, --audio 1",
+        f"ok vectors answers --protocol {vectors}",
+        "ok speech paths of --protocol transcription, translation, speech, image-generation",
+        f"warning abandoning a request whose client left still ran 2 s later: {abandon} shows the waste",
     ]
-    assert lines(by_path)[-6] == "ok accepts ignore_eos, min_tokens, logprobs"
+    assert lines(by_path)[-10] == "ok accepts ignore_eos, min_tokens, logprobs"
+    assert lines(by_path)[-4] == "ok media not tried: --protocol chat has media"
+    assert "unknown while 1 requests of other clients run" in lines(by_path)[-1]
 
 
 def test_the_only_model_need_not_be_named(loadgen: Loadgen, tmp_path: Path) -> None:

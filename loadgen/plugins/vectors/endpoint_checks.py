@@ -18,6 +18,7 @@ from workloads.registry import manifests
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
 
+    from loadgen.driver.checked_endpoint import CheckedEndpoint
     from loadgen.driver.client.codec import Generation
     from loadgen.driver.client.endpoint import Endpoint
     from loadgen.driver.client.transport import Transport
@@ -60,12 +61,28 @@ async def vector_checks(
         if failure is None and made != _DIMENSIONS:
             failure = f"{_DIMENSIONS} asked for, and vectors have {made}"
         yield "dimensions", failure is None, failure or f"vectors of the dimension asked for, {_DIMENSIONS}"
-    own = next(plugin for plugin in manifests() if plugin.name == "vectors")
-    names = [entry.name for entry in own.entries if entry.kind == "protocols"]
-    answers = [each == name or await _answers(each, transport, generation, opened) for each in names]
-    answering = ", ".join(each for each, is_answered in zip(names, answers, strict=True) if is_answered)
-    silent = ", ".join(each for each, is_answered in zip(names, answers, strict=True) if not is_answered)
+    answers = {
+        each: each == name or await _answers(each, transport, generation, opened) for each in _protocols()
+    }
+    answering = ", ".join(each for each, is_answered in answers.items() if is_answered)
+    silent = ", ".join(each for each, is_answered in answers.items() if not is_answered)
     yield "protocols", True, f"{answering}{f'; not {silent}' if silent else ''}"
+
+
+async def vectors_check(endpoint: CheckedEndpoint) -> tuple[bool, str]:
+    """Ask an endpoint of texts in each protocol of vectors and scores.
+
+    Returns:
+        True, and the protocols that it answers.
+    """
+    asked = endpoint.transport, endpoint.generation, endpoint.opened
+    names = [name for name in _protocols() if await _answers(name, *asked)]
+    return True, f"answers --protocol {', '.join(names)}" if names else "no vectors or scores of this model"
+
+
+def _protocols() -> list[str]:
+    own = next(plugin for plugin in manifests() if plugin.name == "vectors")
+    return [entry.name for entry in own.entries if entry.kind == "protocols"]
 
 
 async def _answers(

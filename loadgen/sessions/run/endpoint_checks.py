@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from loadgen.driver.client.codec import Codec, Generation
+from loadgen.driver.checked_endpoint import CheckedEndpoint
+from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.http_transport import HttpTransport
 from loadgen.driver.client.protocols import codec_of, protocol_entry
 from loadgen.driver.errors import RejectedError, UnreachableError
@@ -21,8 +23,6 @@ from workloads.registry import service
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
 
-    from loadgen.driver.client.endpoint import Endpoint
-    from loadgen.driver.client.timeouts import Timeouts
     from loadgen.driver.client.transport import Transport
     from loadgen.sessions.settings.endpoint_options import CheckSettings
 
@@ -47,50 +47,52 @@ _PARAMETERS: Final[Mapping[str, Mapping[str, Any]]] = {
     "tools": {"tools": [_TOOL]},
 }
 _OF_COMPLETIONS: Final[Mapping[str, Mapping[str, Any]]] = {"logprobs": {"logprobs": 1}}
+_OF_PLUGINS: Final = ("media", "vectors", "speech", "abandoning")
+_MOST_NAMED: Final = 5
 _OPENAI: Final = ("chat", "completions", "responses", "messages")
 
 
-async def feature_checks(
-    protocol: str, transport: Transport, codec: Codec, generation: Generation, probe: Probe
-) -> AsyncIterator[CheckLine]:
+async def _checks(checked: CheckedEndpoint, probe: Probe, models: list[str]) -> AsyncIterator[CheckLine]:
     """Check an endpoint that has answered."""
-    entry = protocol_entry(protocol)
-    if entry.seed:
-        parameters = dict(_PARAMETERS)
-        if protocol == "completions":
-            parameters = {**parameters, **_OF_COMPLETIONS}
-            del parameters["tools"]
-        async for line in _parameters(Prober(transport, codec, generation), parameters, probe):
-            yield line
-    yield await _metrics(transport)
-    yield await _statements(Prober(transport, codec, generation), probe)
-    if not entry.rooted:
-        yield await _protocols(protocol, transport, generation)
-
-
-async def _text_checks(
-    protocol: str, transport: Transport, codec: Codec, generation: Generation, probe: Probe
-) -> AsyncIterator[CheckLine]:
-    """Check an endpoint that has answered with text."""
-    if generation.stream:
-        yield _stream(probe)
-    yield _usage(probe)
-    async for line in feature_checks(protocol, transport, codec, generation, probe):
+    if len(models) > 1:
+        mix = ",".join(f"{name}=1" for name in models[:_MOST_NAMED])
+        yield CheckLine("models", "ok", f"{len(models)} listed: --models '{mix}' mixes them")
+    checks = _vector_checks if protocol_entry(checked.protocol).inputs else _text_checks
+    async for line in checks(checked, probe):
         yield line
 
 
-async def _vector_checks(
-    protocol: str, transport: Transport, generation: Generation, timeouts: Timeouts
-) -> AsyncIterator[CheckLine]:
-    """Check an endpoint that has answered with a vector or a score."""
-
-    def opened(target: Endpoint) -> Transport:
-        return HttpTransport(target, timeouts)
-
-    checks = service("vector_checks")(protocol, transport, generation, opened)
-    async for check, passed, detail in checks:
-        yield CheckLine(check, "ok" if passed else "warning", detail)
+async def _text_checks(checked: CheckedEndpoint, probe: Probe) -> AsyncIterator[CheckLine]:
+    """Check an endpoint that has answered with text."""
+    if checked.generation.stream:
+        yield _stream(probe)
+    yield _usage(probe)
+    transport, generation = checked.transport, checked.generation
+    prober = Prober(transport, checked.codec, generation)
+    if protocol_entry(checked.protocol).seed:
+        parameters = dict(_PARAMETERS)
+        if checked.protocol == "completions":
+            parameters = {**parameters, **_OF_COMPLETIONS}
+            del parameters["tools"]
+        async for line in _parameters(prober, parameters, probe):
+            yield line
     yield await _metrics(transport)
+    yield await _statements(prober, probe)
+    if protocol_entry(checked.protocol).rooted:
+        return
+    yield await _protocols(checked.protocol, transport, generation)
+    for name in _OF_PLUGINS:
+        passed, detail = await service(f"{name}_check")(checked)
+        yield CheckLine(name, "ok" if passed else "warning", detail)
+
+
+async def _vector_checks(checked: CheckedEndpoint, probe: Probe) -> AsyncIterator[CheckLine]:
+    """Check an endpoint that has answered with a vector or a score."""
+    del probe
+    asked = checked.protocol, checked.transport, checked.generation, checked.opened
+    async for check, passed, detail in service("vector_checks")(*asked):
+        yield CheckLine(check, "ok" if passed else "warning", detail)
+    yield await _metrics(checked.transport)
 
 
 async def _parameters(
@@ -119,9 +121,8 @@ async def _metrics(transport: Transport) -> CheckLine:
         return CheckLine("metrics", "warning", f"no {url}: {target.redact(str(error))}")
     if not is_known(page.text):
         return CheckLine("metrics", "warning", f"{url} has no metrics of a known server")
-    drafts = (
-        ", of speculative decoding too" if "spec_decode" in page.text or "spec_accept" in page.text else ""
-    )
+    has_drafts = "spec_decode" in page.text or "spec_accept" in page.text
+    drafts = ", of speculative decoding too (--require 'spec_acceptance_length>=2')" if has_drafts else ""
     return CheckLine("metrics", "ok", f"{url}: a run records them{drafts}")
 
 
@@ -201,12 +202,9 @@ async def ask_endpoint(settings: CheckSettings, emit: Callable[[CheckLine], None
         emit(answer)
         # Without an answer there is nothing to check.
         if answer.status == "ok":
-            asked = settings.protocol, transports[1]
-            if protocol_entry(settings.protocol).inputs:
-                lines = _vector_checks(*asked, generation, timeouts)
-            else:
-                lines = _text_checks(*asked, codec, generation, probe)
-            async for line in lines:
+            opened = partial(HttpTransport, timeouts=timeouts)
+            checked = CheckedEndpoint(settings.protocol, transports[1], codec, generation, opened)
+            async for line in _checks(checked, probe, models or []):
                 emit(line)
     finally:
         for transport in transports:
