@@ -83,6 +83,9 @@ def reference_in_words(stored: str | None) -> str | None:
     reference = members(document(stored)).get("reference") if stored else None
     if not reference:
         return None
+    if isinstance(reference, dict) and len(reference) > 1:
+        # Judges are given the question again.
+        reference = {name: value for name, value in reference.items() if name != "question"}
     values = list(reference.values()) if isinstance(reference, dict) else [reference]
     if len(values) == 1 and isinstance(values[0], str | int | float):
         return str(values[0])

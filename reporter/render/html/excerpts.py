@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from html import escape
+from os.path import commonprefix
 from typing import TYPE_CHECKING, Final
 
 from reporter.contents import example_requests
@@ -22,7 +23,7 @@ from reporter.render.html.visible import visible
 from reporter.render.table import Mark, headed, tone
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from reporter.contents.example_requests import RequestExcerpt
     from reporter.contents.scored import ScoredSample, ScoredSamples
@@ -103,12 +104,13 @@ def _rows(
 def samples(scored: ScoredSamples) -> Samples:
     """Scored answers to browse."""
     made, room, rests = [], SAMPLE_BYTES, _Rests()
+    instructions = common_beginnings(scored.samples)
     for sample in scored.samples:
         quotes = tuple(map(rests.fit, _sample_quotes(sample)))
         room -= _bytes(quotes)
         if room < 0:
             break
-        made.append(_sample(sample, quotes))
+        made.append(_sample(sample, quotes, instructions[sample.task]))
     note = f"{len(made)} of {whole(scored.n)} scored answers, chosen evenly from all outcomes."
     return Samples("samples", "Samples", tuple(made), note, scored.sql)
 
@@ -153,19 +155,39 @@ def _sample_quotes(sample: ScoredSample) -> Iterator[Quote]:
         yield Quote("Judge" if len(sample.judged) == 1 else f"Judge, {name}", words)
 
 
-def _sample(sample: ScoredSample, quotes: tuple[Quote, ...]) -> OpenedSample:
-    attempt = (f"attempt {sample.attempt}",) if sample.attempt > 1 else ()
-    output = " ".join(sample.answer["output"].text.split()) if "output" in sample.answer else ""
+def _sample(sample: ScoredSample, quotes: tuple[Quote, ...], instruction: int) -> OpenedSample:
     return OpenedSample(
         task=sample.task,
         status=Mark(sample.outcome, tone(sample.outcome)),
         question=sample.question_id,
-        asked=_one_line(sample.question.text),
-        tags=(*sample.tags.values(), *attempt),
-        answer=_one_line(sample.extracted) or (f"…{output[-_IN_A_ROW:]}" if output else ""),
-        reference=_one_line(sample.reference.text),
+        asked=_one_line(sample.question.text[instruction:]),
+        tags=_tags_of(sample),
+        given={"answer": _answer(sample), "reference": _one_line(sample.reference.text)},
         quotes=quotes,
     )
+
+
+def _tags_of(sample: ScoredSample) -> Mapping[str, str]:
+    return {**sample.tags, **({"attempt": f"attempt {sample.attempt}"} if sample.attempt > 1 else {})}
+
+
+def _answer(sample: ScoredSample) -> str:
+    """What the grader took for the answer; the answer itself for a judge; the end of one that is unparsed."""
+    output = " ".join(sample.answer["output"].text.split()) if "output" in sample.answer else ""
+    if sample.judged and output:
+        return _one_line(output)
+    return _one_line(sample.extracted) or (f"…{output[-_IN_A_ROW:]}" if output else "")
+
+
+def common_beginnings(scored: Iterable[ScoredSample]) -> Mapping[str, int]:
+    """By benchmark, the characters that all its questions begin with: instructions, up to a line's end."""
+    texts: dict[str, list[str]] = {}
+    for sample in scored:
+        texts.setdefault(sample.task, []).append(sample.question.text)
+    return {
+        task: commonprefix(of_task).rfind("\n") + 1 if len(set(of_task)) > 1 else 0
+        for task, of_task in texts.items()
+    }
 
 
 _ASKED: Final = 110

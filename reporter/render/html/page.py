@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from reporter.render.table import kinds
 
@@ -237,20 +237,24 @@ class OpenedSample:
     Attributes:
         question: The benchmark's name of the question.
         asked: The beginning of the question.
-        tags: Such as the subject.
-        answer: What the grader took for the answer; the end of the response where there is nothing.
-        reference: The beginning of what the answer was scored against.
+        tags: Such as the subject, by name.
+        given: Labels and short texts: what the grader took for the answer, and the reference.
         quotes: Question, answer, reference, reason, and what a judge said.
+        sides: By the name of a run, the texts that are shown next to those of another run.
     """
 
     task: str
     status: Mark
     question: str
     asked: str
-    tags: tuple[str, ...]
-    answer: str
-    reference: str
+    tags: Mapping[str, str]
+    given: Mapping[str, str]
     quotes: tuple[Quote, ...]
+    sides: Mapping[str, tuple[Quote, ...]] = field(default_factory=dict)
+
+
+MOST_VALUES: Final = 100
+"""Of a tag by which samples are filtered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,6 +277,19 @@ class Samples:
     def statuses(self) -> Mapping[str, int]:
         """The outcomes, each with the number of samples."""
         return Counter(sample.status.text for sample in self.samples)
+
+    @property
+    def tags(self) -> Mapping[str, Mapping[str, int]]:
+        """The tags that tell samples apart: their values, each with the number of samples."""
+        counts: dict[str, Counter[str]] = {}
+        for sample in self.samples:
+            for name, value in sample.tags.items():
+                counts.setdefault(name, Counter())[value] += 1
+        return {
+            name: dict(sorted(values.items()))
+            for name, values in counts.items()
+            if 1 < len(values) <= MOST_VALUES
+        }
 
 
 @dataclass(frozen=True, slots=True)
