@@ -11,7 +11,9 @@ from reporter.compare.compared_figure import figure
 from reporter.compare.compared_metric import metric
 from reporter.contents import example_requests, scored, session_lanes
 from reporter.contents.example_requests import FAILED, SLOWEST
+from reporter.imported import has_starts
 from reporter.load_stages import by_stage
+from reporter.log.sql_files import sql_file
 from reporter.log.subjects import has_sensors
 from reporter.log.window import windows_sql
 from reporter.measured.log_evidence import LogEvidence
@@ -111,7 +113,8 @@ def narrowed(log: OpenLog) -> OpenLog:
         NoRoomError: Memory and temporary disk space are too small for it.
     """
     narrow = log.with_room()
-    read = " ".join((*_READ_COLUMNS, SLOWEST, FAILED, *(definition.sql for definition in PLOTS.values())))
+    drawn = sql_file("figures/request_lanes")
+    read = " ".join((*_READ_COLUMNS, SLOWEST, FAILED, drawn, *(definition.sql for definition in PLOTS.values())))
     words = set(re.findall(r"\w+", read))
     columns = [name for name, *_ in narrow.execute("DESCRIBE samples").fetchall() if name in words]
     narrow.execute(_SAMPLES.format(columns=", ".join(columns)))
@@ -141,7 +144,8 @@ class RunContents:
         plots: All that the run has data for.
         absent: The others, with the reason.
         parts: By tag and by name, plots with a series per value of the tag.
-        sessions: The requests of some sessions, the slowest session first.
+        sessions: The requests of some sessions or episodes, the slowest first.
+        requests: Some requests, as they were due; none of an imported run without times.
         samples: Some scored answers; None of a run without benchmarks.
         windows: SQL that puts the windows of the rates in the place of the run's own; empty for these.
         stages: The query of the stages of the load; empty without any.
@@ -155,6 +159,7 @@ class RunContents:
     slowest: tuple[RequestExcerpt, ...] = ()
     failed: tuple[RequestExcerpt, ...] = ()
     sessions: tuple[tuple[session_lanes.LaneTurn, ...], ...] = ()
+    requests: tuple[session_lanes.LaneRequest, ...] = ()
     samples: ScoredSamples | None = None
     windows: str = ""
     stages: str = ""
@@ -186,12 +191,19 @@ def run_contents(report: Report, evidence: LogEvidence) -> RunContents:
             parts={tag: dict(_parts(narrow, tag, divided)) for tag in _tags(report)[:MOST_TAGS]},
             slowest=example_requests.slowest(log, narrow, read),
             failed=example_requests.failed(log, narrow, read),
-            sessions=session_lanes.sessions(log) if report.sessions else (),
+            sessions=_sessions(log, report),
+            requests=session_lanes.requests(narrow) if has_starts(report.run.imported) else (),
             samples=scored.scored_samples(log, report.accuracy, read) if has_scores else None,
             windows="" if log.windows is None else windows_sql(log.windows, log.window),
             stages="" if by is None else parts_sql(by, report.run.percentile_method),
             phases=phases_of(log),
         )
+
+
+def _sessions(log: OpenLog, report: Report) -> tuple[tuple[session_lanes.LaneTurn, ...], ...]:
+    if report.sessions:
+        return session_lanes.sessions(log)
+    return session_lanes.episodes(log) if report.episodes else ()
 
 
 def _plot(log: OpenLog, name: str, *, has_scores: bool, has_sensors: bool) -> Plot | NoPlot:

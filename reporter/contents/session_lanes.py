@@ -1,4 +1,4 @@
-"""The sessions that a page draws: the slowest ones, and one of median duration, with all their requests."""
+"""The sessions and the requests that a page draws over time."""
 
 from __future__ import annotations
 
@@ -13,12 +13,41 @@ if TYPE_CHECKING:
     from reporter.log.database import OpenLog
 
 
-@dataclass(frozen=True, slots=True)
-class LaneTurn:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaneRequest:
+    """A request; times are ms from the start of the measured window.
+
+    Attributes:
+        tags: JSON.
+        scheduled_ms: When it was due; None if unknown.
+    """
+
+    sample_uuid: str
+    is_failed: bool
+    endpoint: str | None
+    tags: str
+    scheduled_ms: float | None
+    sent_ms: float
+    first_token_ms: float | None
+    ended_ms: float
+    input_tokens: int | None
+    cached_tokens: int | None
+    output_tokens: int | None
+
+    @property
+    def due_ms(self) -> float:
+        """When it was due, at the latest when it was sent."""
+        return self.sent_ms if self.scheduled_ms is None else min(self.scheduled_ms, self.sent_ms)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaneTurn(LaneRequest):
     """A request of a session; times are ms from the first issue of the session.
 
     Attributes:
         place: The place of its session by duration, from 1, the slowest.
+        stream: The agent: 0 is the main one.
+        parent: The stream of the agent that started this one; None for the main agent.
         own_ready_ms: When the turn before in its stream ended; None for the first turn.
         ready_ms: When all that it waited for had ended; None where it waited for nothing.
         tool_ms: The part of the delay after that which tools took.
@@ -31,22 +60,29 @@ class LaneTurn:
     ending: str
     duration_ms: float
     stream: int
+    parent: int | None
     agent: str | None
-    is_failed: bool
     own_ready_ms: float | None
     ready_ms: float | None
     tool_ms: float | None
-    scheduled_ms: float | None
-    sent_ms: float
-    first_token_ms: float | None
-    ended_ms: float
     waited_for: int | None
-    input_tokens: int | None
-    output_tokens: int | None
-    cached_tokens: int | None
 
 
 def sessions(log: OpenLog) -> tuple[tuple[LaneTurn, ...], ...]:
-    """The requests of each session, the slowest session first."""
-    rows = (LaneTurn(**row) for row in all_figures(log, "session_lanes"))
+    """The requests of each session: of the slowest ones, and of one of median duration."""
+    return _by_place(log, "session_lanes")
+
+
+def episodes(log: OpenLog) -> tuple[tuple[LaneTurn, ...], ...]:
+    """The requests of each episode: of the slowest ones, and of one of median duration."""
+    return _by_place(log, "episode_lanes")
+
+
+def _by_place(log: OpenLog, name: str) -> tuple[tuple[LaneTurn, ...], ...]:
+    rows = (LaneTurn(**row) for row in all_figures(log, name))
     return tuple(tuple(turns) for _, turns in groupby(rows, attrgetter("place")))
+
+
+def requests(log: OpenLog) -> tuple[LaneRequest, ...]:
+    """The requests of a run in the order in which they were due; of many, the slowest and a random part."""
+    return tuple(LaneRequest(**row) for row in all_figures(log, "request_lanes"))

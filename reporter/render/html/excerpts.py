@@ -93,6 +93,7 @@ def _rows(
     """An expandable row for each request: time of issue, tags, and further cells."""
     return tuple(
         RequestRow(
+            excerpt.sample_uuid,
             (excerpt.issued_at[:_TO_THE_MILLISECOND], _tags(excerpt), *cells(excerpt)),
             _timeline(excerpt),
             quotes,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from reporter.contents.texts import Excerpt
+    from reporter.render.html.lane_figures import LaneFigures
     from reporter.plots.marks import RunPhase, TargetLine
     from reporter.plots.plot_value import NoPlot, Plot
     from reporter.render.table import Cell, Column, Mark, Table, Tone
@@ -139,35 +140,47 @@ class Plots:
     phases: tuple[RunPhase, ...] = ()
 
 
+_ROW: Final = 20
+_THIN: Final = 4
+_HIGH: Final = 640
+
+
 @dataclass(frozen=True, slots=True)
 class SwimLane:
-    """A session over time.
+    """Requests over time: of a session, which opens, or of a run.
 
     Attributes:
-        names: One a row.
+        mark: How a session ended; None for the requests of a run.
+        names: One a row; empty where rows have none.
+        from_ms: Where the drawing begins.
         ms: The time that the drawing is wide.
-        height: Of the drawing, in px.
-        paths: The lines, by the class of the style sheet.
+        paths: The lines, by the class of the style sheet; without any the script draws them.
         figures: Those of requests, for the script.
         axis: The labels at equal distances.
         table: A row an agent.
     """
 
-    mark: Mark
+    mark: Mark | None
     title: str
     facts: str
     names: tuple[str, ...]
+    from_ms: float
     ms: float
-    height: int
+    rows: int
     paths: tuple[tuple[str, str], ...]
-    figures: str
+    figures: LaneFigures
     axis: tuple[str, ...]
-    table: Table
+    table: Table | None
+
+    @property
+    def height(self) -> int:
+        """The height of the drawing, in px: many rows are thin."""
+        return self.rows * max(_THIN, min(_ROW, _HIGH // self.rows))
 
 
 @dataclass(frozen=True, slots=True)
 class SessionLanes:
-    """Sessions over time, each of which opens, and what the kinds of lines mean."""
+    """Sessions, each of which opens, or requests over time, and what the kinds of lines mean."""
 
     template: ClassVar = "lanes"
     anchor: str
@@ -205,8 +218,13 @@ class ResponseTimeline:
 
 @dataclass(frozen=True, slots=True)
 class RequestRow:
-    """An expandable row for one request, with details."""
+    """An expandable row for one request, with details.
 
+    Attributes:
+        sample_uuid: The id that a drawing leads here by.
+    """
+
+    sample_uuid: str
     cells: tuple[Cell, ...]
     timeline: ResponseTimeline
     quotes: tuple[Quote, ...]

@@ -36,7 +36,9 @@ def write(page: Page) -> str:
     has_script = bool(plots or page.command) or any(
         isinstance(section, Samples | SessionLanes) for section in page.sections
     )
-    style, charts, script = (asset(name) for name in ("page.css", "charts.min.js", "page.js"))
+    has_lanes = any(isinstance(section, SessionLanes) for section in page.sections)
+    style, charts = asset("page.css"), asset("charts.min.js")
+    script = asset("page.js") + (asset("lanes.js") if has_lanes else "")
     data = as_json(plots)
     return (
         _environment()

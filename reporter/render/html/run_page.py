@@ -99,10 +99,12 @@ def _sections(report: Report, contents: RunContents) -> Iterator[Section]:
     if verdict and verdict.rows:
         yield rules(verdict, metric_statements.rules(report))
     if report.episodes is not None:
-        yield _episodes(report.episodes)
+        yield from _episodes(report.episodes, contents)
     for name, part in report.sections.items():
         yield _section(name, part)
     yield from plots.further()
+    if contents.requests:
+        yield swim_lanes.requests(contents.requests, report.counts.completed + report.counts.failed)
 
 
 def _details(report: Report, contents: RunContents) -> Iterator[Section]:
@@ -157,11 +159,13 @@ def _accuracy(report: Report) -> Tables:
     return Tables("accuracy", "Accuracy", tables, tuple(map(plain, score_tables.notes(report))))
 
 
-def _episodes(of_run: Episodes) -> Tables:
+def _episodes(of_run: Episodes, contents: RunContents) -> Iterator[Section]:
+    if contents.sessions:
+        yield swim_lanes.section(contents.sessions, of_run.count, "episode")
     kinds = (episode_tables.endings, episode_tables.figures, episode_tables.turns, episode_tables.tools)
     tables = tuple(table for kind in kinds if (table := kind(of_run)).rows)
     shares = ", ".join(episode_tables.shares(of_run))
-    return Tables("episodes", "Episodes", tables, (f"On average: {shares}.",) if shares else ())
+    yield Tables("episodes", "Episodes", tables, (f"On average: {shares}.",) if shares else ())
 
 
 def _sessions(of_run: Sessions, contents: RunContents) -> Iterator[Section]:

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from itertools import count
 from typing import TYPE_CHECKING, Final
 
 from reporter import statements
 from reporter.number_text import NOTHING, counted, figure, seconds, whole
+from reporter.render.html.lane_figures import figures, join_ms
 from reporter.render.html.page import SessionLanes, SwimLane
 from reporter.render.table import Mark, Table, headed, tone
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from reporter.contents.session_lanes import LaneTurn
+    from reporter.contents.session_lanes import LaneRequest, LaneTurn
 
-WIDTH: Final = 2000
+WIDTH: Final = 20_000
 """Units of the drawing from the first issue to the last end of a session."""
+LEAST: Final = 10
+"""The width of the shortest part of a request."""
 ROW: Final = 20
 """The height of a lane."""
+ZOOM: Final = "Drag, or press + and -, to zoom; click a request for its figures."
+_INDENT: Final = "\u00a0\u00a0"
 _MOST_ROWS: Final = 32
 _MOST_FIGURES: Final = 400
 """The most requests whose figures a session has in the page."""
@@ -37,25 +43,26 @@ KINDS: Final = {
 """What a drawing shows, in the order in which it is drawn."""
 
 
-def section(sessions: Iterable[Sequence[LaneTurn]], of: int) -> SessionLanes:
-    """The drawings of sessions.
+def section(sessions: Iterable[Sequence[LaneTurn]], of: int, noun: str = "session") -> SessionLanes:
+    """The drawings of sessions or episodes.
 
     Args:
         sessions: The requests of each, the slowest first.
         of: The number of measured sessions.
+        noun: What they are called, which names the SQL too.
     """
     drawn = tuple(map(_session, sessions))
     chosen = (
-        f"The slowest of {counted(of, 'session')}, and one of median duration" if of > len(drawn) else "All"
+        f"The slowest of {counted(of, noun)}, and one of median duration" if of > len(drawn) else "All"
     )
     used = {kind for session in drawn for kind, _ in session.paths}
     return SessionLanes(
-        "session-lanes",
-        "Sessions over time",
+        f"{noun}-lanes",
+        f"{noun.capitalize()}s over time",
         drawn,
         tuple((kind, words) for kind, words in KINDS.items() if kind in used),
-        f"{chosen}; times from the first issue.",
-        statements.figures("session_lanes"),
+        f"{chosen}; times from the first issue. {ZOOM}",
+        statements.figures(f"{noun}_lanes"),
     )
 
 
@@ -63,6 +70,7 @@ def _session(turns: Sequence[LaneTurn]) -> SwimLane:
     first = turns[0]
     rows = _rows(turns)
     shown = [turn for turn in turns if turn.stream in rows]
+    longest = _longest(shown, rows)
     streams = len({turn.stream for turn in turns})
     left_out = streams - len(rows)
     facts = [
@@ -76,30 +84,48 @@ def _session(turns: Sequence[LaneTurn]) -> SwimLane:
         title=first.session_id,
         facts=", ".join(facts),
         names=_names(shown, rows),
+        from_ms=0.0,
         ms=first.duration_ms,
-        height=ROW * (max(rows.values()) + 1),
+        rows=max(rows.values()) + 1,
         paths=tuple(_paths(shown, rows)),
-        figures=_figures(shown, rows),
-        axis=tuple(seconds(first.duration_ms * tick / _TICKS / 1e3) for tick in range(_TICKS + 1)),
+        figures=figures(longest, [rows[turn.stream] for turn in longest], first.duration_ms),
+        axis=_axis(0.0, first.duration_ms),
         table=_table(turns),
     )
 
 
 def _rows(turns: Sequence[LaneTurn]) -> dict[int, int]:
-    """The row of each stream: one that began after another had ended takes the place of that one."""
+    """The row of each stream, in the order of the tree.
+
+    A stream that began after another one of the same agent had ended takes the row of that one.
+    """
     spans: dict[int, tuple[float, float]] = {}
     for turn in turns:
         begin, end = spans.get(turn.stream, (_begin(turn), turn.ended_ms))
         spans[turn.stream] = min(begin, _begin(turn)), max(end, turn.ended_ms)
-    rows: dict[int, int] = {}
-    free_ms: list[float] = []
-    for stream, (begin, end) in sorted(spans.items(), key=lambda item: (item[0] > 0, item[1])):
-        # The main agent has its row alone.
-        row = next((row for row, free in enumerate(free_ms) if row and free <= begin), len(free_ms))
-        if row < _MOST_ROWS:
-            free_ms[row : row + 1] = [end]
-            rows[stream] = row
-    return rows
+    parents = _parents(turns)
+    places: dict[int, tuple[int, ...]] = {}
+    free_ms: dict[tuple[int, ...], float] = {}
+    for stream, (begin, end) in sorted(spans.items(), key=lambda item: (len(_path(item[0], parents)), item[1])):
+        parent = places.get(parents[stream], ()) if stream in parents else ()
+        number = next(number for number in count() if free_ms.get((*parent, number), begin) <= begin)
+        places[stream] = (*parent, number)
+        free_ms[places[stream]] = end
+    drawn = sorted(free_ms)[:_MOST_ROWS]
+    return {stream: drawn.index(place) for stream, place in places.items() if place in drawn}
+
+
+def _parents(turns: Iterable[LaneTurn]) -> dict[int, int]:
+    """The stream that started each stream but the main ones."""
+    return {turn.stream: turn.parent for turn in turns if turn.parent is not None}
+
+
+def _path(stream: int, parents: Mapping[int, int]) -> tuple[int, ...]:
+    """The streams from the main agent to a stream; of a log whose parents go in circles, each once."""
+    path = [stream]
+    while (parent := parents.get(path[0])) is not None and parent not in path:
+        path.insert(0, parent)
+    return tuple(path)
 
 
 def _begin(turn: LaneTurn) -> float:
@@ -109,12 +135,20 @@ def _begin(turn: LaneTurn) -> float:
 def _names(turns: Sequence[LaneTurn], rows: Mapping[int, int]) -> tuple[str, ...]:
     """A name for each row: the main agent's, that of a subagent, or how many subagents share it."""
     agents: dict[int, dict[int, str]] = defaultdict(dict)
+    parents = _parents(turns)
     for turn in turns:
-        agents[rows[turn.stream]][turn.stream] = turn.agent or ("main" if not turn.stream else "subagent")
+        agents[rows[turn.stream]][turn.stream] = _name(turn, parents)
     return tuple(
         f"{next(iter(names.values()))} ×{len(names)}" if len(names) > 1 else next(iter(names.values()))  # noqa: RUF001
         for _, names in sorted(agents.items())
     )
+
+
+def _name(turn: LaneTurn, parents: Mapping[int, int]) -> str:
+    """The name of an agent, indented by its depth in the tree."""
+    depth = len(_path(turn.stream, parents)) - 1
+    name = turn.agent or ("subagent" if turn.stream else "main")
+    return f"{_INDENT * (depth - 1)}└ {name}" if depth else name
 
 
 def _paths(turns: Sequence[LaneTurn], rows: Mapping[int, int]) -> Iterator[tuple[str, str]]:
@@ -136,17 +170,17 @@ def _paths(turns: Sequence[LaneTurn], rows: Mapping[int, int]) -> Iterator[tuple
     by_number = {turn.turn: turn for turn in turns}
     for turn in sorted(turns, key=lambda turn: (rows[turn.stream], turn.sent_ms)):
         row = rows[turn.stream]
-        due_ms = turn.sent_ms if turn.scheduled_ms is None else min(turn.scheduled_ms, turn.sent_ms)
+        due_ms = turn.due_ms
         tools_ms = min((turn.ready_ms or 0.0) + (turn.tool_ms or 0.0), due_ms)
         draw("join", row, turn.own_ready_ms, turn.ready_ms)
         draw("tool", row, turn.ready_ms, tools_ms)
         draw("pause", row, None if turn.ready_ms is None else tools_ms, due_ms)
         draw("wait", row, due_ms, turn.sent_ms)
         if turn.is_failed:
-            draw("failed", row, turn.sent_ms, turn.ended_ms, 1)
+            draw("failed", row, turn.sent_ms, turn.ended_ms, LEAST)
         else:
             first_ms = turn.ended_ms if turn.first_token_ms is None else turn.first_token_ms
-            draw("prefill", row, turn.sent_ms, first_ms, 1)
+            draw("prefill", row, turn.sent_ms, first_ms, LEAST)
             draw("decode", row, first_ms, turn.ended_ms)
         before = by_number.get(-1 if turn.waited_for is None else turn.waited_for)
         if before is not None and rows[before.stream] != row and turn.ready_ms is not None:
@@ -159,30 +193,61 @@ def _paths(turns: Sequence[LaneTurn], rows: Mapping[int, int]) -> Iterator[tuple
             yield kind, "".join(lines[kind])
 
 
-def _figures(turns: Sequence[LaneTurn], rows: Mapping[int, int]) -> str:
-    """The figures of the longest requests, in ms and tokens: what page.js shows of a request."""
+def _longest(turns: Sequence[LaneTurn], rows: Mapping[int, int]) -> list[LaneTurn]:
+    """The requests whose figures are in the page, in the order of the rows."""
     longest = sorted(turns, key=lambda turn: turn.sent_ms - turn.ended_ms)[:_MOST_FIGURES]
-    return ";".join(
-        ",".join("" if value is None else f"{value:.0f}" for value in _of_request(turn, rows[turn.stream]))
-        for turn in sorted(longest, key=lambda turn: (rows[turn.stream], turn.sent_ms))
+    return sorted(longest, key=lambda turn: (rows[turn.stream], turn.sent_ms))
+
+
+def requests(drawn: Sequence[LaneRequest], of: int) -> SessionLanes:
+    """The drawing of requests, which overlap in no row.
+
+    Args:
+        drawn: In the order in which they were due.
+        of: The number of measured requests that ended.
+    """
+    begin_ms, end_ms = min(it.due_ms for it in drawn), max(it.ended_ms for it in drawn)
+    free_ms: list[float] = []
+    rows = []
+    for request in drawn:
+        row = next((row for row, free in enumerate(free_ms) if free <= request.due_ms), len(free_ms))
+        free_ms[row : row + 1] = [request.ended_ms]
+        rows.append(row)
+    chosen = f"{whole(len(drawn))} of {counted(of, 'request')}: the slowest, and others at random. "
+    kinds = ("wait", "prefill", "decode", *(("failed",) if any(it.is_failed for it in drawn) else ()))
+    duration_ms = max(end_ms - begin_ms, 1e-3)
+    lane = SwimLane(
+        mark=None,
+        title="Requests over time",
+        facts=counted(len(drawn), "request"),
+        names=(),
+        from_ms=begin_ms,
+        ms=duration_ms,
+        rows=len(free_ms),
+        paths=(),
+        figures=figures(drawn, rows, duration_ms),
+        axis=_axis(begin_ms, duration_ms),
+        table=None,
+    )
+    return SessionLanes(
+        "request-lanes",
+        "Requests over time",
+        (lane,),
+        tuple((kind, KINDS[kind]) for kind in kinds),
+        f"{chosen if of > len(drawn) else ''}{_REQUESTS}",
+        statements.figures("request_lanes"),
     )
 
 
-def _of_request(turn: LaneTurn, row: int) -> Iterator[float | None]:
-    """Row, turn, and begin; queue, TTFT and decoding; waits for agents and other delays; tokens; failed."""
-    due_ms = turn.sent_ms if turn.scheduled_ms is None else turn.scheduled_ms
-    yield from (row, turn.turn + 1, turn.sent_ms, max(turn.sent_ms - due_ms, 0.0))
-    yield None if turn.first_token_ms is None else turn.first_token_ms - turn.sent_ms
-    yield turn.ended_ms - (turn.sent_ms if turn.first_token_ms is None else turn.first_token_ms)
-    yield _join_ms(turn) or None
-    yield None if turn.ready_ms is None else max(due_ms - turn.ready_ms, 0.0)
-    yield from (turn.input_tokens, turn.cached_tokens, turn.output_tokens, turn.is_failed or None)
+_REQUESTS: Final = (
+    "Each bar is a request from the moment when it was due; a row has requests that do not overlap. "
+    f"Times are from the start of the measured window. {ZOOM}"
+)
 
 
-def _join_ms(turn: LaneTurn) -> float:
-    if turn.own_ready_ms is None or turn.ready_ms is None:
-        return 0.0
-    return max(turn.ready_ms - turn.own_ready_ms, 0.0)
+def _axis(from_ms: float, ms: float) -> tuple[str, ...]:
+    moments = (from_ms + ms * tick / _TICKS for tick in range(_TICKS + 1))
+    return tuple(seconds(moment_ms / 1e3 if abs(moment_ms) > ms / 1e3 else 0.0) for moment_ms in moments)
 
 
 def _table(turns: Sequence[LaneTurn]) -> Table:
@@ -190,20 +255,21 @@ def _table(turns: Sequence[LaneTurn]) -> Table:
     streams: dict[int, list[LaneTurn]] = defaultdict(list)
     for turn in turns:
         streams[turn.stream].append(turn)
+    parents = _parents(turns)
     titles = ("Agent", "requests", "from", "to", "TTFT mean (ms)", "joins (s)", "tokens in", "cached", "out")
-    rows = tuple(_agent(turns) for _, turns in sorted(streams.items())[:_MOST_ROWS])
+    tree = sorted(streams, key=lambda stream: _path(stream, parents))
+    rows = tuple(_agent(_name(streams[stream][0], parents), streams[stream]) for stream in tree[:_MOST_ROWS])
     return Table(headed(*titles), rows)
 
 
-def _agent(turns: Sequence[LaneTurn]) -> tuple[str, ...]:
-    name = turns[0].agent or (f"subagent {turns[0].stream}" if turns[0].stream else "main")
+def _agent(name: str, turns: Sequence[LaneTurn]) -> tuple[str, ...]:
     times = [turn.first_token_ms - turn.sent_ms for turn in turns if turn.first_token_ms is not None]
     return (
         name,
         whole(len(turns)),
         *(seconds(moment_ms / 1e3) for moment_ms in (turns[0].sent_ms, turns[-1].ended_ms)),
         figure(sum(times) / len(times)) if times else NOTHING,
-        figure(sum(map(_join_ms, turns)) / 1e3),
+        figure(sum(map(join_ms, turns)) / 1e3),
         *(
             whole(sum(count for turn in turns if (count := getattr(turn, column)) is not None))
             for column in ("input_tokens", "cached_tokens", "output_tokens")

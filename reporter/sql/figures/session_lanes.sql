@@ -12,23 +12,30 @@ WITH chosen AS (
 
 SELECT
     place,
-    turn,
+    turns.turn,
     chosen.session_id,
     ending,
     duration_ms,
-    stream,
-    agent,
-    status = 'failed' AS is_failed,
+    turns.stream,
+    tree_turns.parent,
+    turns.agent,
+    turns.sample_uuid,
+    endpoint,
+    coalesce(tags::VARCHAR, '{}') AS tags,
+    turns.status = 'failed' AS is_failed,
     (own_ready_ns - started_ns) / 1e6 AS own_ready_ms,
     (ready_ns - started_ns) / 1e6 AS ready_ms,
     turns.tool_ms,
-    (scheduled_ns - started_ns) / 1e6 AS scheduled_ms,
-    (coalesce(sent_ns, issued_ns) - started_ns) / 1e6 AS sent_ms,
-    (first_token_ns - started_ns) / 1e6 AS first_token_ms,
+    (turns.scheduled_ns - started_ns) / 1e6 AS scheduled_ms,
+    (coalesce(turns.sent_ns, turns.issued_ns) - started_ns) / 1e6 AS sent_ms,
+    (turns.first_token_ns - started_ns) / 1e6 AS first_token_ms,
     (turns.ended_ns - started_ns) / 1e6 AS ended_ms,
     waited_for,
     turns.input_tokens,
     turns.output_tokens,
     turns.cached_tokens
-FROM chosen JOIN session_turns AS turns USING (conversation_id)
-ORDER BY place, turn;
+FROM chosen
+JOIN session_turns AS turns USING (conversation_id)
+JOIN samples USING (sample_uuid)
+LEFT JOIN tree_turns USING (sample_uuid)
+ORDER BY place, turns.turn;

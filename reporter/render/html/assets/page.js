@@ -538,52 +538,6 @@
     browse();
   }
 
-  // ---- sessions: the request under the pointer, or the next one by an arrow key
-  for (const drawing of document.querySelectorAll("[data-turns]")) {
-    const ms = Number(drawing.dataset.ms);
-    const turns = drawing.dataset.turns.split(";").map((turn) => {
-      const [row, number, sent, queue, ttft, decode, join, delay, input, cached, output, failed] =
-        turn.split(",").map((value) => (value === "" ? null : Number(value)));
-      return { row, number, sent, queue, ttft, decode, join, delay, input, cached, output, failed, end: sent + (ttft || 0) + decode };
-    });
-    const body = drawing.closest(".body");
-    const names = [...body.querySelectorAll(".names li")].map((name) => name.textContent);
-    const said = body.querySelector("output");
-    const pick = document.createElementNS("http://www.w3.org/2000/svg", "rect");
-    pick.setAttribute("class", "pick");
-    let shown = -1;
-    const show = (index) => {
-      shown = index;
-      const turn = turns[index];
-      const place = { x: (turn.sent / ms) * 2000, y: turn.row * 20 + 2, width: ((turn.end - turn.sent) / ms) * 2000, height: 16 };
-      for (const [name, value] of Object.entries(place)) pick.setAttribute(name, String(value));
-      drawing.append(pick);
-      const time = (label, value) => (value === null ? "" : `${label} ${span(value / 1000)}`);
-      const count = (value, label) => (value === null ? "" : `${value.toLocaleString("en-US")} ${label}`);
-      said.textContent = [
-        `Turn ${turn.number} of ${names[turn.row]} at ${span(turn.sent / 1000)}${turn.failed ? ", failed" : ""}`,
-        time("waited for agents", turn.join), time("delay", turn.delay), time("queue", turn.queue), time("TTFT", turn.ttft), time("then", turn.decode),
-        count(turn.input, "tokens in"), count(turn.cached, "cached"), count(turn.output, "out"),
-      ].filter(Boolean).join(" · ");
-    };
-    const near = (event) => {
-      const box = drawing.getBoundingClientRect();
-      const at = ((event.clientX - box.left) / box.width) * ms;
-      const row = Math.floor((event.clientY - box.top) / 20);
-      const away = (turn) => Math.max(turn.sent - at, at - turn.end, 0);
-      const there = turns.filter((turn) => turn.row === row).sort((one, other) => away(one) - away(other));
-      if (there.length) show(turns.indexOf(there[0]));
-    };
-    drawing.addEventListener("pointermove", near);
-    drawing.addEventListener("click", near);
-    drawing.closest(".scroll").addEventListener("keydown", (event) => {
-      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-      if (!step) return;
-      event.preventDefault();
-      show((shown + step + turns.length) % turns.length);
-    });
-  }
-
   for (const button of document.querySelectorAll("[data-copy]")) {
     button.addEventListener("click", async () => {
       const source = document.getElementById(button.dataset.copy);
@@ -628,4 +582,6 @@
     figures.forEach((figure) => figure.chart?.resize({ width: "auto", height: "auto" }));
   });
   drawAll();
+  // What the scripts of further sections use.
+  window.page = { digits, element, span };
 })();
