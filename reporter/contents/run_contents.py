@@ -114,7 +114,9 @@ def narrowed(log: OpenLog) -> OpenLog:
     """
     narrow = log.with_room()
     drawn = sql_file("figures/request_lanes")
-    read = " ".join((*_READ_COLUMNS, SLOWEST, FAILED, drawn, *(definition.sql for definition in PLOTS.values())))
+    read = " ".join(
+        (*_READ_COLUMNS, SLOWEST, FAILED, drawn, *(definition.sql for definition in PLOTS.values()))
+    )
     words = set(re.findall(r"\w+", read))
     columns = [name for name, *_ in narrow.execute("DESCRIBE samples").fetchall() if name in words]
     narrow.execute(_SAMPLES.format(columns=", ".join(columns)))

@@ -186,7 +186,7 @@ def common_beginnings(scored: Iterable[ScoredSample]) -> Mapping[str, int]:
     for sample in scored:
         texts.setdefault(sample.task, []).append(sample.question.text)
     return {
-        task: commonprefix(of_task).rfind("\n") + 1 if len(set(of_task)) > 1 else 0
+        task: commonprefix(of_task).rfind("\n") + 1 if len(set(of_task)) > 1 else 0  # noqa: RUF071 (no paths)
         for task, of_task in texts.items()
     }
 

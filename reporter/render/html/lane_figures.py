@@ -1,4 +1,4 @@
-"""The figures of drawn requests, as the script of a page reads them: one text of numbers, and what colors them."""
+"""Figures of drawn requests for the script of a page: one text of numbers, and the values that color them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def figures(requests: Sequence[LaneRequest], rows: Sequence[int], duration_ms: f
     """The figures of requests, each of which is drawn in a row."""
     attributes = [dict(_attributes(request)) for request in requests]
     colors = dict(_colors(attributes))
-    prefix = commonprefix([request.sample_uuid for request in requests])
+    prefix = commonprefix([request.sample_uuid for request in requests])  # noqa: RUF071 (no paths)
     places = 0 if duration_ms > _LONG_MS else 1
 
     def written(request: LaneRequest, row: int, values: Mapping[str, str]) -> Iterator[str]:
@@ -54,16 +54,19 @@ def figures(requests: Sequence[LaneRequest], rows: Sequence[int], duration_ms: f
             value = values.get(name, "")
             yield str(shown.index(value) if value in shown else len(shown) - 1)
 
-    return LaneFigures(
-        ";".join(map(",".join, map(written, requests, rows, attributes))), prefix, colors
-    )
+    return LaneFigures(";".join(map(",".join, map(written, requests, rows, attributes))), prefix, colors)
 
 
 def _of_request(request: LaneRequest, row: int) -> Iterator[float | None]:
     """Row, turn, and begin; queue, TTFT and decoding; waits for agents and other delays; tokens; failed."""
     turn = request if isinstance(request, LaneTurn) else None
     first_ms = request.sent_ms if request.first_token_ms is None else request.first_token_ms
-    yield from (row, None if turn is None else turn.turn + 1, request.sent_ms, request.sent_ms - request.due_ms)
+    yield from (
+        row,
+        None if turn is None else turn.turn + 1,
+        request.sent_ms,
+        request.sent_ms - request.due_ms,
+    )
     yield None if request.first_token_ms is None else first_ms - request.sent_ms
     yield request.ended_ms - first_ms
     yield (join_ms(turn) or None) if turn else None

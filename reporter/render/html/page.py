@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from reporter.contents.texts import Excerpt
-    from reporter.render.html.lane_figures import LaneFigures
     from reporter.plots.marks import RunPhase, TargetLine
     from reporter.plots.plot_value import NoPlot, Plot
+    from reporter.render.html.lane_figures import LaneFigures
     from reporter.render.table import Cell, Column, Mark, Table, Tone
 
 

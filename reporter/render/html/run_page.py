@@ -103,12 +103,12 @@ def _sections(report: Report, contents: RunContents) -> Iterator[Section]:
     for name, part in report.sections.items():
         yield _section(name, part)
     yield from plots.further()
-    if contents.requests:
-        yield swim_lanes.requests(contents.requests, report.counts.completed + report.counts.failed)
 
 
 def _details(report: Report, contents: RunContents) -> Iterator[Section]:
     """The sections that a click opens."""
+    if contents.requests:
+        yield swim_lanes.requests(contents.requests, report.counts.completed + report.counts.failed)
     if contents.slowest:
         yield slowest(contents.slowest)
     if contents.failed:

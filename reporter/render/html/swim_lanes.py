@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
     from reporter.contents.session_lanes import LaneRequest, LaneTurn
 
-WIDTH: Final = 20_000
+WIDTH: Final = 5000
 """Units of the drawing from the first issue to the last end of a session."""
-LEAST: Final = 10
+LEAST: Final = 3
 """The width of the shortest part of a request."""
 ROW: Final = 20
 """The height of a lane."""
 ZOOM: Final = "Drag, or press + and -, to zoom; click a request for its figures."
 _INDENT: Final = "\u00a0\u00a0"
 _MOST_ROWS: Final = 32
-_MOST_FIGURES: Final = 400
+_MOST_FIGURES: Final = 300
 """The most requests whose figures a session has in the page."""
 _TICKS: Final = 4
 
@@ -52,9 +52,7 @@ def section(sessions: Iterable[Sequence[LaneTurn]], of: int, noun: str = "sessio
         noun: What they are called, which names the SQL too.
     """
     drawn = tuple(map(_session, sessions))
-    chosen = (
-        f"The slowest of {counted(of, noun)}, and one of median duration" if of > len(drawn) else "All"
-    )
+    chosen = f"The slowest of {counted(of, noun)}, and one of median duration" if of > len(drawn) else "All"
     used = {kind for session in drawn for kind, _ in session.paths}
     return SessionLanes(
         f"{noun}-lanes",
@@ -106,7 +104,9 @@ def _rows(turns: Sequence[LaneTurn]) -> dict[int, int]:
     parents = _parents(turns)
     places: dict[int, tuple[int, ...]] = {}
     free_ms: dict[tuple[int, ...], float] = {}
-    for stream, (begin, end) in sorted(spans.items(), key=lambda item: (len(_path(item[0], parents)), item[1])):
+    for stream, (begin, end) in sorted(
+        spans.items(), key=lambda item: (len(_path(item[0], parents)), item[1])
+    ):
         parent = places.get(parents[stream], ()) if stream in parents else ()
         number = next(number for number in count() if free_ms.get((*parent, number), begin) <= begin)
         places[stream] = (*parent, number)

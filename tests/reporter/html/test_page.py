@@ -295,22 +295,32 @@ def test_a_cumulative_distribution_is_shown_up_to_its_p99() -> None:
 
 
 def test_a_closed_sample_shows_question_answer_and_reference() -> None:
-    """In one line each; of an answer that could not be parsed the end."""
+    """In one line each; of an answer that could not be parsed the end; a filter for tags that differ."""
     scored = ScoredSample(
-        *("gsm8k", "correct", 1.0, "q1", 1, {}, "18", "", Excerpt("How\nmany " + 200 * "x", 209)),
+        *("gsm8k", "correct", 1.0, "q1", 1, {"level": "hard", "kind": "sums"}, "18", ""),
+        *(Excerpt("Answer\nbriefly.\nHow\nmany " + 200 * "x", 225),),
         *({"output": Excerpt("So it is\n#### 18", 16)}, Excerpt("18", 2), {}),
     )
     unparsed = replace(
-        scored, outcome="unparsed", extracted="", answer={"output": Excerpt(f"{80 * 'a'}\nI cannot say", 93)}
+        scored,
+        outcome="unparsed",
+        extracted="",
+        question=Excerpt("Answer\nbriefly.\nHow far?", 25),
+        answer={"output": Excerpt(f"{80 * 'a'}\nI cannot say", 93)},
+        tags={"level": "easy", "kind": "sums"},
     )
-    shown = samples(ScoredSamples((scored, unparsed), 2, "SELECT 1"))
-    first, second = shown.samples
+    judged = replace(scored, extracted="correct", judged={"judge": Excerpt("Right.", 6)})
+    shown = samples(ScoredSamples((scored, unparsed, judged), 3, "SELECT 1"))
+    first, second, third = shown.samples
     assert (first.asked[:11], len(first.asked)) == ("How many xx", 110)
-    assert (first.answer, first.reference) == ("18", "18")
-    assert second.answer == f"…{47 * 'a'} I cannot say"
-    assert shown.statuses == {"correct": 1, "unparsed": 1}
+    assert first.given == {"answer": "18", "reference": "18"}
+    assert second.given["answer"] == f"…{47 * 'a'} I cannot say"
+    assert third.given["answer"] == "So it is #### 18"
+    assert shown.statuses == {"correct": 2, "unparsed": 1}
+    assert shown.tags == {"level": {"easy": 1, "hard": 2}}
     html = write(Page("title", (), (), (shown,)))
     assert '<option value="unparsed">unparsed (1)</option>' in html
+    assert '<option value="easy">easy (1)</option>' in html
 
 
 def test_a_long_text_is_there_in_full() -> None:

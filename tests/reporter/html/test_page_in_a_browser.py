@@ -371,13 +371,17 @@ def test_no_cell_covers_another_on_a_phone(hostile_page: MadePage, open_page: An
 
 
 def test_samples_can_be_browsed(accuracy_page: MadePage, open_page: Any) -> None:
-    """By outcome and by text."""
+    """By outcome, by a tag, and by text."""
     page = open_page(accuracy_page)
+    shown = page.tab.locator("#samples .sample:visible")
     page.tab.locator('[data-by="status"]').select_option("incorrect")
-    assert page.tab.locator(".sample:visible").count() == 4
-    assert page.tab.locator("output").text_content() == "4 of 12 shown"
+    assert shown.count() == 4
+    assert page.tab.locator("#samples output").text_content() == "4 of 12 shown"
+    page.tab.get_by_label("subject").select_option("algebra")
+    assert shown.count() == 2
+    page.tab.get_by_label("subject").select_option("")
     page.tab.locator('[data-by="text"]').fill("question 3")
-    assert page.tab.locator(".sample:visible").count() == 1
+    assert shown.count() == 1
     assert page.complaints == []
 
 

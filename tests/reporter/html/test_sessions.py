@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict, replace
+from functools import partial
 from math import sqrt
 from pathlib import Path
 from statistics import fmean, stdev
@@ -89,6 +90,7 @@ def _turns_of(run: Run, number: int) -> None:
             "output_tokens": 16,
         }
         about = {"conversation": f"c{number}", "prompt_id": number, "turn": place, "turns": len(TURNS)}
+        about["tags"] = {"class": ("even", "odd")[number % 2]}
         is_lost = number >= SESSIONS - 2 and place == len(TURNS) - 1
         run.answers(
             *(at_ms + 30, ended_ms),
@@ -190,14 +192,20 @@ def test_the_values_behind_a_rate_have_it_as_their_mean(made: Made) -> None:
 
 def test_a_session_of_a_thousand_requests_is_small() -> None:
     """Below 60 kB, and its agents share rows where they do not overlap."""
-    unset: tuple[Any, ...] = (None,) * 3
-    times = (0.0, 1.0, 900.0, 7000.0, None)
-    pattern = LaneTurn(1, 0, "s", "completed", 9e6, 0, None, False, *unset, *times, 0, 0, 0)  # noqa: FBT003 (a column)
     turns = [
-        replace(
-            pattern,
+        LaneTurn(
+            sample_uuid=f"request {number}",
+            is_failed=False,
+            endpoint="http://127.0.0.1:8000",
+            tags="{}",
+            place=1,
+            session_id="s",
+            ending="completed",
+            duration_ms=9e6,
+            agent=None,
             turn=number,
             stream=number % 40,
+            parent=0 if number % 40 else None,
             own_ready_ms=None if number < 40 else 9000.0 * (number - 40) + 8000,
             ready_ms=9000.0 * number - 300.0 if number else None,
             tool_ms=200.0,
@@ -218,12 +226,55 @@ def test_a_session_of_a_thousand_requests_is_small() -> None:
     assert len(with_it) - len(without) < 60_000
     (drawn,) = swim_lanes.section([turns], 1).sessions
     assert drawn.facts == "2 h 30 min, 1,000 requests, 40 agents, 8 of them not drawn"
-    one_by_one = [replace(turn, stream=turn.turn // 25) for turn in turns]
-    assert swim_lanes.section([one_by_one], 1).sessions[0].names == ("main", "subagent \u00d739")
+    one_by_one = [
+        replace(turn, stream=turn.turn // 25, parent=0 if turn.turn >= 25 else None) for turn in turns
+    ]
+    assert swim_lanes.section([one_by_one], 1).sessions[0].names == ("main", "\u2514 subagent \u00d739")
+
+
+def _zooms(tab: Any, drawing: Any) -> None:
+    """By a drag, buttons, the wheel and keys; each time the axis has the moments of what is shown."""
+
+    def shown() -> tuple[float, ...]:
+        left, _, width, _ = map(float, drawing.get_attribute("viewBox").split())
+        return left, left + width
+
+    whole, box = shown(), drawing.bounding_box()
+    axis = tab.locator(".session .axis").first
+    at_first = axis.inner_text()
+    tab.mouse.move(box["x"] + box["width"] * 0.25, box["y"] + 10)
+    tab.mouse.down()
+    tab.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + 15, steps=3)
+    tab.mouse.up()
+    assert shown() == pytest.approx((whole[1] / 4, whole[1] / 2), rel=0.01)
+    assert axis.inner_text() != at_first
+    drawing.dblclick(position={"x": 5, "y": 5})
+    assert shown() == whole
+    zoom_in, zoom_out = (tab.locator(f"[data-zoom='{factor}']").first for factor in ("0.5", "2"))
+    for closer, further in (
+        (zoom_in.click, zoom_out.click),
+        (partial(tab.keyboard.press, "+"), partial(tab.keyboard.press, "0")),
+    ):
+        tab.locator(".session .scroll").first.focus()
+        closer()
+        assert shown()[1] - shown()[0] == pytest.approx(whole[1] / 2)
+        further()
+        assert shown() == whole
+
+
+def _colors_of_requests(tab: Any) -> None:
+    """All requests of the run, by their parts or by a tag of each."""
+    tab.locator("a[href='#request-lanes']").click()
+    section = tab.locator("#request-lanes")
+    assert section.locator("path.decode").last.get_attribute("d").count("M") == SESSIONS * len(TURNS)
+    section.locator("[data-color]").select_option("class")
+    assert section.locator(".values").inner_text().split() == ["even", "odd"]
+    assert section.locator("path.decode").count() == 1  # of the legend
+    assert section.locator("path.v2").last.get_attribute("d").count("M") == SESSIONS * len(TURNS) // 2
 
 
 def test_a_request_says_its_figures(made: Made, browser: Any, tmp_path: Path) -> None:
-    """By the pointer, a key and a click; on a phone; without scripts; and axe finds nothing."""
+    """By the pointer, keys and a click; zoom and colors; on a phone; without scripts; axe finds nothing."""
     page = tmp_path / "page.html"
     page.write_text(made.html, encoding="utf-8")
     for scheme, width, has_scripts in (("light", 1400, True), ("dark", 390, True), ("light", 390, False)):
@@ -235,18 +286,34 @@ def test_a_request_says_its_figures(made: Made, browser: Any, tmp_path: Path) ->
         drawing, output = tab.locator("svg[data-turns]").first, tab.locator(".session output").first
         drawing.scroll_into_view_if_needed()
         assert drawing.locator("path").count() >= 5
-        assert tab.locator(".swim .names").first.inner_text().split() == ["main", "Explore"]
+        assert tab.locator(".swim .names").first.inner_text().split() == ["main", "\u2514", "Explore"]
         if scheme == "light" and has_scripts:
             drawing.hover(position={"x": 3, "y": 10})
-            assert output.inner_text().startswith("Turn 1 of main at 0.001 s · queue 0.001 s · TTFT 0.029 s")
-            drawing.click(position={"x": drawing.bounding_box()["width"] * 0.25, "y": 30})
+            assert output.inner_text().startswith("Turn 1 of main at 0.001 s · queue 1 ms · TTFT 29 ms")
+            _zooms(tab, drawing)
+            box = drawing.bounding_box()
+            tab.locator("[data-color]").first.select_option("agent")
+            assert tab.locator(".values").first.inner_text().split() == ["Explore", "main"]
+            assert drawing.locator(".v1").get_attribute("d").count("M") == 2
+            drawing.click(position={"x": box["width"] * 0.25, "y": 30})
             assert "of Explore" in output.inner_text()
+            assert "agent Explore" in output.inner_text()
+            assert "WHERE sample_uuid = 'request 9 1'" in tab.locator(".lead").inner_text()
+            tab.locator(".session .scroll").first.focus()
+            tab.keyboard.press("ArrowRight")
+            tab.keyboard.press("ArrowLeft")
+            drawing.click(position={"x": box["width"] * 0.55, "y": 30})
+            row = tab.locator('[data-request="request 9 2"]')
+            assert not row.is_visible()
+            tab.locator(".lead button").click()
+            assert row.locator(".more").is_visible()
+            _colors_of_requests(tab)
         elif has_scripts:
             tab.locator(".session .scroll").first.focus()
             tab.keyboard.press("ArrowRight")
             tab.keyboard.press("ArrowRight")
             assert "Turn 4 of main" in output.inner_text()
-            assert "waited for agents 0.32 s · delay 0.04 s" in output.inner_text()
+            assert "waited for agents 320 ms · delay 40 ms" in output.inner_text()
             assert tab.evaluate("document.documentElement.scrollWidth") <= width
         if scheme == "dark":
             tab.evaluate(

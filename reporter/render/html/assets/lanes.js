@@ -70,7 +70,7 @@
         if (!ends || (name === "wait" && ends[1] - ends[0] <= 0)) return [];
         const begin = this.place(ends[0]);
         const width = Math.max(this.place(ends[1]) - begin, name === "wait" ? 0 : least);
-        return [`M${begin.toFixed(1)} ${turn.row * ROW + ROW / 2}h${width.toFixed(1)}`];
+        return [`M${begin.toFixed(2)} ${turn.row * ROW + ROW / 2}h${width.toFixed(2)}`];
       });
       return svg("path", { class: name, d: lines.join("") });
     }
@@ -88,12 +88,12 @@
 
     legend() {
       const values = this.color < 0 ? [] : this.colors[this.color][1];
-      this.body.querySelector(".values").replaceChildren(...values.map((value, index) => {
+      this.body.querySelector(".values").replaceChildren(...values.flatMap((value, index) => {
         const entry = element("span");
         const key = svg("svg", { class: "lanes", viewBox: "0 0 20 20", "aria-hidden": "true" });
         key.append(svg("path", { class: `v${index + 1}`, d: "M1 10h18" }));
         entry.append(key, element("bdi", value === "" ? "none" : value));
-        return entry;
+        return [entry, " "];
       }));
     }
 
