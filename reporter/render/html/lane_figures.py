@@ -47,8 +47,8 @@ def figures(requests: Sequence[LaneRequest], rows: Sequence[int], duration_ms: f
     places = 0 if duration_ms > _LONG_MS else 1
 
     def written(request: LaneRequest, row: int, values: Mapping[str, str]) -> Iterator[str]:
-        for value in _of_request(request, row):
-            yield "" if value is None else f"{round(value, places):.12g}"
+        for number in _of_request(request, row):
+            yield "" if number is None else f"{round(number, places):.12g}"
         yield quote(request.sample_uuid.removeprefix(prefix), safe="")
         for name, shown in colors.items():
             value = values.get(name, "")
