@@ -163,7 +163,7 @@ def _sample(sample: ScoredSample, quotes: tuple[Quote, ...], instruction: int) -
         question=sample.question_id,
         asked=_one_line(sample.question.text[instruction:]),
         tags=_tags_of(sample),
-        given={"answer": _answer(sample), "reference": _one_line(sample.reference.text)},
+        row_texts={"answer": _answer(sample), "reference": _one_line(sample.reference.text)},
         quotes=quotes,
     )
 

@@ -256,7 +256,7 @@ class OpenedSample:
         question: The benchmark's name of the question.
         asked: The beginning of the question.
         tags: Such as the subject, by name.
-        given: Labels and short texts: what the grader took for the answer, and the reference.
+        row_texts: Labels and short texts of the closed row: what the grader took for the answer, and the reference.
         quotes: Question, answer, reference, reason, and what a judge said.
         sides: By the name of a run, the texts that are shown next to those of another run.
     """
@@ -266,7 +266,7 @@ class OpenedSample:
     question: str
     asked: str
     tags: Mapping[str, str]
-    given: Mapping[str, str]
+    row_texts: Mapping[str, str]
     quotes: tuple[Quote, ...]
     sides: Mapping[str, tuple[Quote, ...]] = field(default_factory=dict)
 

@@ -313,9 +313,9 @@ def test_a_closed_sample_shows_question_answer_and_reference() -> None:
     shown = samples(ScoredSamples((scored, unparsed, judged), 3, "SELECT 1"))
     first, second, third = shown.samples
     assert (first.asked[:11], len(first.asked)) == ("How many xx", 110)
-    assert first.given == {"answer": "18", "reference": "18"}
-    assert second.given["answer"] == f"…{47 * 'a'} I cannot say"
-    assert third.given["answer"] == "So it is #### 18"
+    assert first.row_texts == {"answer": "18", "reference": "18"}
+    assert second.row_texts["answer"] == f"…{47 * 'a'} I cannot say"
+    assert third.row_texts["answer"] == "So it is #### 18"
     assert shown.statuses == {"correct": 2, "unparsed": 1}
     assert shown.tags == {"level": {"easy": 1, "hard": 2}}
     html = write(Page("title", (), (), (shown,)))
