@@ -115,18 +115,18 @@ def write_picture(plots: Sequence[Plot | NoPlot], path: Path, runs: Sequence[Pat
 
 
 def plots_of_comparison(comparison: Comparison) -> list[Plot | NoPlot]:
-    """The differences of compared runs, and their distributions over each other."""
+    """The distributions of compared runs over each other."""
     runs = [Path(run) for side in comparison.sides for run in side.runs]
     with_logs = [run for run in runs if has_log(run)]
     names = [name for latency in _LATENCIES for name in SETS[latency] if PLOTS[name].overlays]
     if 1 < len(with_logs) <= MOST_RUNS:
-        return [differences(comparison), *_of_runs(with_logs, names, None)]
+        return _of_runs(with_logs, names, None)
     reason = (
         f"{len(runs)} runs are more than can be distinguished in a plot (at most {MOST_RUNS})"
         if len(runs) > MOST_RUNS
         else "fewer than two of the runs have a log"
     )
-    return [differences(comparison), *(NoPlot(name, PLOTS[name].title, reason) for name in names)]
+    return [NoPlot(name, PLOTS[name].title, reason) for name in names]
 
 
 def plots_of_series(folders: Sequence[Path]) -> list[Plot | NoPlot]:

@@ -41,7 +41,25 @@ class Link:
     address: str
 
 
-Cell = str | Mark | Link
+@dataclass(frozen=True, slots=True)
+class IntervalBar:
+    """An interval as text, which a page also draws as a bar.
+
+    Attributes:
+        place: Of the figure, where 0 is an equal figure and 1 the end of the drawing; beyond it, an arrow.
+        low: The place of the lower end; None if unknown, as for `high`.
+        zone: The half-width of what is too small to be detected; None if unknown.
+    """
+
+    text: str
+    tone: Tone
+    place: float
+    low: float | None
+    high: float | None
+    zone: float | None
+
+
+Cell = str | Mark | Link | IntervalBar
 
 _FOLDED: Final = 24
 _SHORT: Final = 28

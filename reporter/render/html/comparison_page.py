@@ -1,25 +1,24 @@
-"""The page of a comparison: verdict, figures with changes and intervals, plots, and other differences."""
+"""The page of a comparison: verdict, figures with changes, intervals as bars, distributions, differences."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from reporter.contents import metric_statements
 from reporter.number_text import counted
 from reporter.plots.plot_value import NoPlot, Plot
 from reporter.render import compared
 from reporter.render.compared_points import NOTE, left_out, table
-from reporter.render.comparison_figure import differences
 from reporter.render.html import page_writer
 from reporter.render.html.page import Page, PlotGroup, Plots, Prose, Remark, Remarks, Tables
 from reporter.render.html.run_plots import grouped
-from reporter.render.table import Mark, Table, tone
+from reporter.render.table import IntervalBar, Mark, Table, plain, tone
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reporter.compare.comparison import Comparison, ComparisonRow, SeriesComparison
+    from reporter.compare.comparison import Comparison, ComparisonRow, MetricChange, SeriesComparison
     from reporter.render.html.page import Section
 
 
@@ -42,20 +41,24 @@ def page_of(comparison: Comparison, plots: Sequence[Plot | NoPlot] = ()) -> Page
             f"Intervals are of {100 * comparison.rules.level:g} %, by the methods of docs/compare.md.",
             'Run a query of this page over a run: loadgen sql RUN "QUERY"',
         ),
+        answer=comparison.reasons[0] if comparison.reasons else _NOTHING_WORSE,
     )
 
 
+_NOTHING_WORSE: Final = "No primary metric is significantly worse."
+
+
 def _sections(comparison: Comparison, plots: Sequence[Plot | NoPlot]) -> Iterator[Section]:
-    if comparison.reasons:
+    if further := comparison.reasons[1:]:
         mark = Mark(comparison.status, tone(comparison.status))
-        yield Remarks("reasons", "Why", tuple(Remark(mark, reason) for reason in comparison.reasons))
+        yield Remarks("reasons", "Further reasons", tuple(Remark(mark, reason) for reason in further))
     families = list(compared.families(comparison.rows))
     for number, (title, rows) in enumerate(families):
         yield Tables(f"changes-{number}", title, changes(comparison, rows))
     drawn = grouped([plot for plot in plots if isinstance(plot, Plot)])
     if drawn:
         absent = tuple(plot for plot in plots if not isinstance(plot, Plot))
-        yield Plots("plots", "Plots", drawn, {}, absent)
+        yield Plots("distributions", "Distributions", drawn, {}, absent)
     if comparison.unlike:
         yield Prose(
             "configuration",
@@ -71,7 +74,42 @@ def changes(comparison: Comparison, rows: Sequence[ComparisonRow]) -> tuple[Tabl
     """For each side but the first a table of both figures and the change, with the query of the figures."""
     query = metric_statements.figures(row.metric for row in rows)
     sides = range(1, len(comparison.sides))
-    return tuple(compared.whole_table(comparison, rows, index, query) for index in sides)
+    return tuple(
+        _with_bars(compared.whole_table(comparison, rows, index, query), rows, index) for index in sides
+    )
+
+
+_WIDEST: Final = 0.5
+_NARROWEST: Final = 0.02
+"""The bounds of what a bar shows to each side, as a share of the first figure."""
+
+
+def _with_bars(table: Table, rows: Sequence[ComparisonRow], index: int) -> Table:
+    """The table with intervals as bars, all of one scale."""
+    changes = [row.changes[index - 1] for row in rows]
+    ends = (abs(end) for change in changes for end in (change.by, change.low, change.high) if end is not None)
+    scale = min(max(*ends, _NARROWEST, _NARROWEST), _WIDEST)
+    place = next(number for number, column in enumerate(table.columns) if column.title == "interval")
+    of_metric = iter(changes)
+    drawn = (
+        # A line of a score's samples has no interval.
+        (*cells[:place], _bar(plain(cells[place]), next(of_metric), scale), *cells[place + 1 :])
+        if cells[place]
+        else cells
+        for cells in table.rows
+    )
+    shown = f"bars to ±{100 * scale:.2g} %, gray: below the min. detectable change"
+    return replace(table, rows=tuple(drawn), caption=f"{table.caption}; {shown}")
+
+
+def _bar(text: str, change: MetricChange, scale: float) -> IntervalBar | str:
+    if change.by is None:
+        return text
+    by, low, high, zone = (
+        None if share is None else share / scale
+        for share in (change.by, change.low, change.high, change.detectable)
+    )
+    return IntervalBar(text, "bad" if change.fails else tone(change.finding), by or 0.0, low, high, zone)
 
 
 def render_series(series: SeriesComparison, *, plots: Sequence[Plot | NoPlot] = ()) -> str:
@@ -99,20 +137,8 @@ def _sections_of_series(series: SeriesComparison, plots: Sequence[Plot | NoPlot]
     if reasons := tuple(_reasons_of_series(series)):
         yield Remarks("reasons", "Why", reasons)
     yield Tables("points", "Points", (table(series),), (NOTE, *left_out(series)))
-    # A page finds a plot by its name.
-    by_point = (
-        replace(differences(point.comparison), name=f"differences-{number}")
-        for number, point in enumerate(series.points)
-    )
-    drawn = [*plots, *by_point]
-    headings = [*(plot.title for plot in plots), *(f"Changes at {point.name}" for point in series.points)]
-    groups = tuple(
-        PlotGroup(heading, (plot,))
-        for heading, plot in zip(headings, drawn, strict=True)
-        if isinstance(plot, Plot)
-    )
-    if groups:
-        yield Plots("plots", "Plots", groups, {}, tuple(plot for plot in drawn if isinstance(plot, NoPlot)))
+    if groups := tuple(PlotGroup(plot.title, (plot,)) for plot in plots if isinstance(plot, Plot)):
+        yield Plots("plots", "Plots", groups, {}, tuple(plot for plot in plots if isinstance(plot, NoPlot)))
     for number, point in enumerate(series.points):
         comparison = point.comparison
         for place, (title, of_family) in enumerate(compared.families(comparison.rows, verbose=False)):

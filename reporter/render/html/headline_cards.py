@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from reporter import statements
 from reporter.contents import metric_statements
 from reporter.number_text import decimals, figure, fixed, percent, whole
+from reporter.render import rule_in_words
 from reporter.render.console_page import clean
 from reporter.render.html.page import CardFigure, FigureCard, FigureCards
 from reporter.render.score_tables import PLAIN, called, interval_in_words, value_in_words
+from reporter.render.table import Tone
+from rulesets.expression import parse
+from rulesets.quantity import spell
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from reporter.contents.run_contents import HeadlineValue, RunContents
     from reporter.report import Report
@@ -30,17 +35,40 @@ _MOST_ERRORS: Final = 3
 def cards(report: Report, contents: RunContents) -> FigureCards | None:
     """The cards: scores, sessions, throughput, latencies, failures; None without a figure."""
     headlines = contents.headlines
+    bounds = _bounds(report)
     rates = statements.rates_of(report)
     made = (
         *_scores(report),
         *_sessions(report, headlines),
-        *_throughput(report, headlines, rates),
-        *_latencies(report, headlines),
+        *_throughput(report, headlines, bounds, rates),
+        *_latencies(report, headlines, bounds),
     )
     if not made:
         return None
     note = _NOTE if any(headline.low is not None for headline in headlines.values()) else ""
-    return FigureCards("figures", "Figures", (*made, *_failures(report, headlines)), note)
+    return FigureCards("figures", "Figures", (*made, *_failures(report, headlines, bounds)), note)
+
+
+Bounds = Mapping[str, tuple[Tone, str]]
+_MARKS: Final = {"PASS": "✓", "FAIL": "✗"}
+_WHOLE: Final = {"value", "rate"}
+"""The statistics of figures that have no other."""
+_UNBOUND: Final[tuple[Tone, str]] = ("", "")
+
+
+def _bounds(report: Report) -> Bounds:
+    """By headline, the tone and the text of the first target that it misses, or else meets."""
+    bounds: dict[str, tuple[Tone, str]] = {}
+    rows = () if report.verdict is None else report.verdict.rows
+    for row in sorted(rows, key=lambda row: row.status == "PASS"):
+        if row.group != "target":
+            continue
+        target = parse(row.target)
+        if not (target.where or target.delta):
+            name = target.metric if target.stat in _WHOLE else f"{target.metric}:{spell(target.stat)}"
+            words = f"{_MARKS.get(row.status, '?')} {target.op} {rule_in_words.bound(row)}"
+            bounds.setdefault(name, ("bad" if row.status == "FAIL" else "", words))
+    return bounds
 
 
 def _scores(report: Report) -> Iterator[FigureCard]:
@@ -49,7 +77,7 @@ def _scores(report: Report) -> Iterator[FigureCard]:
         bound = "at least " if score.unscored and headline.value is not None else ""
         figure_of_score = CardFigure(
             f"{bound}{value_in_words(headline.value, headline.unit)}",
-            interval=interval_in_words(headline.interval, headline.unit).replace("..", " to "),
+            interval=interval_in_words(headline.interval, headline.unit).replace("..", "\u2013"),
         )
         yield FigureCard(
             label=called(score) if name == PLAIN else f"{called(score)}: {name}",
@@ -84,9 +112,15 @@ def _in_seconds(of: HeadlineValue) -> HeadlineValue:
     return replace(of, value=of.value / 1e3, low=low, high=high, unit="s")
 
 
-def _throughput(report: Report, headlines: Mapping[str, HeadlineValue], rates: str) -> Iterator[FigureCard]:
+def _throughput(
+    report: Report, headlines: Mapping[str, HeadlineValue], bounds: Bounds, rates: str
+) -> Iterator[FigureCard]:
     units = {"output_tps": "tokens/s", "qps": "requests/s"}
-    figures = tuple(_figure(headlines[name], unit=unit) for name, unit in units.items() if name in headlines)
+    figures = tuple(
+        _figure(headlines[name], unit=unit, target=bounds.get(name, _UNBOUND))
+        for name, unit in units.items()
+        if name in headlines
+    )
     if figures:
         total = report.throughput.total_tps
         more = () if total is None else (f"{figure(total, 4)} total tokens/s",)
@@ -94,11 +128,13 @@ def _throughput(report: Report, headlines: Mapping[str, HeadlineValue], rates: s
         yield FigureCard(label, figures, more, rates)
 
 
-def _latencies(report: Report, headlines: Mapping[str, HeadlineValue]) -> Iterator[FigureCard]:
+def _latencies(
+    report: Report, headlines: Mapping[str, HeadlineValue], bounds: Bounds
+) -> Iterator[FigureCard]:
     for metrics in (("ttft",), ("tpot", "itl"), ("latency",)):
         shown = {
             metric: tuple(
-                _figure(headlines[name], statistic)
+                _figure(headlines[name], statistic, target=bounds.get(name, _UNBOUND))
                 for statistic in ("p50", "p99")
                 if (name := f"{metric}:p({statistic[1:]})") in headlines
             )
@@ -116,11 +152,14 @@ def _latencies(report: Report, headlines: Mapping[str, HeadlineValue]) -> Iterat
             yield FigureCard(_TITLES[first], shown[first], more, sql)
 
 
-def _failures(report: Report, headlines: Mapping[str, HeadlineValue]) -> Iterator[FigureCard]:
+def _failures(report: Report, headlines: Mapping[str, HeadlineValue], bounds: Bounds) -> Iterator[FigureCard]:
     counts, error = report.counts, headlines.get("error")
     interval = "" if error is None or error.high is None else f"{_ends(error, scale=100, of=error.high)} %"
     value = CardFigure(
-        percent(counts.failed, counts.issued), interval=interval, tone="bad" if counts.failed else ""
+        percent(counts.failed, counts.issued),
+        interval=interval,
+        tone="bad" if counts.failed else "",
+        bound=bounds.get("error", _UNBOUND)[1],
     )
     common = sorted(counts.by_error.items(), key=lambda item: (-item[1], item[0]))
     named = [f"{whole(count)} {clean(name)}" for name, count in common[:_MOST_ERRORS]]
@@ -133,13 +172,16 @@ def _failures(report: Report, headlines: Mapping[str, HeadlineValue]) -> Iterato
     yield FigureCard("Failures", (value,), more, statements.figures("counts"))
 
 
-def _figure(headline: HeadlineValue, name: str = "", unit: str = "") -> CardFigure:
+def _figure(
+    headline: HeadlineValue, name: str = "", unit: str = "", target: tuple[Tone, str] = _UNBOUND
+) -> CardFigure:
     """A figure with as many decimals as show three digits."""
     return CardFigure(
         fixed(headline.value, decimals(headline.value)),
         unit or headline.unit,
         name,
         "" if headline.low is None and headline.high is None else _ends(headline),
+        *target,
     )
 
 
@@ -148,5 +190,5 @@ def _ends(headline: HeadlineValue, scale: int = 1, of: float | None = None) -> s
     places = decimals(scale * (headline.value if of is None else of))
     low, high = (None if end is None else fixed(scale * end, places) for end in (headline.low, headline.high))
     if high is None:
-        return f"from {low}"
-    return f"{low} to {high}" if headline.low else f"up to {high}"
+        return f"≥ {low}"
+    return f"{low}\u2013{high}" if headline.low else f"≤ {high}"

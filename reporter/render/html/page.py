@@ -29,6 +29,7 @@ class CardFigure:
     Attributes:
         name: Such as `p99`; empty where the card's label says it.
         interval: The confidence interval as text; empty if unknown.
+        bound: The target with a mark, such as `✗ < 500 ms`; empty without one.
     """
 
     value: str
@@ -36,6 +37,7 @@ class CardFigure:
     name: str = ""
     interval: str = ""
     tone: Tone = ""
+    bound: str = ""
 
 
 @dataclass(frozen=True, slots=True)

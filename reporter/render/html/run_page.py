@@ -1,4 +1,4 @@
-"""The page of a run: the result, key figures and a plot first; tables and plots; then requests, folded."""
+"""The page of a run: the result, key figures and a plot; tables and distributions; the rest folded."""
 
 from __future__ import annotations
 
@@ -66,12 +66,13 @@ def render(
 def page_of(report: Report, contents: RunContents, command: str = "") -> Page:
     """The page of a run as a value."""
     title, *lines = map(plain, heading(report))
-    details = tuple(_details(report, contents))
+    plots = RunPlots(contents, () if report.verdict is None else report.verdict.rows)
+    details = tuple(_details(report, contents, plots))
     return Page(
         title=title,
         marks=result(report),
         lines=(*lines, plain(totals.requests(report))),
-        sections=(*_sections(report, contents), *details),
+        sections=(*_sections(report, contents, plots), *details),
         footer=tuple(_footer(report, command)),
         variables=statements.variables(report, contents.windows),
         answer=clean(reason(report)),
@@ -79,9 +80,8 @@ def page_of(report: Report, contents: RunContents, command: str = "") -> Page:
     )
 
 
-def _sections(report: Report, contents: RunContents) -> Iterator[Section]:
+def _sections(report: Report, contents: RunContents, plots: RunPlots) -> Iterator[Section]:
     verdict = report.verdict
-    plots = RunPlots(contents, () if verdict is None else verdict.rows)
     if opening := cards(report, contents):
         yield opening
     if report.accuracy:
@@ -102,11 +102,12 @@ def _sections(report: Report, contents: RunContents) -> Iterator[Section]:
         yield from _episodes(report.episodes, contents)
     for name, part in report.sections.items():
         yield _section(name, part)
-    yield from plots.further()
+    yield from plots.distributions()
 
 
-def _details(report: Report, contents: RunContents) -> Iterator[Section]:
+def _details(report: Report, contents: RunContents, plots: RunPlots) -> Iterator[Section]:
     """The sections that a click opens."""
+    yield from plots.over_time()
     if contents.requests:
         yield swim_lanes.requests(contents.requests, report.counts.completed + report.counts.failed)
     if contents.slowest:
@@ -238,12 +239,12 @@ def _footer(report: Report, command: str) -> Iterator[str]:
 
 
 def result(report: Report) -> tuple[Mark, ...]:
-    """The result first: the fault of the run, or the verdict; validity comes last."""
+    """The fault of the run or the verdict first; `valid` alone where no rule was set."""
     validity, verdict = report.validity, report.verdict
     errors = any(finding.severity == "error" for finding in report.findings)
     # A run in progress is not valid, but need not have an error either.
-    judged = report.run.ended != "running" or errors
-    marks = [_validity(report)] if judged else []
+    judged = (report.run.ended != "running" or errors) and (verdict is None or not validity.valid)
+    marks = [_validity(report)] if judged or validity.accepted else []
     if ended := totals.ended(report):
         marks.append(Mark(ended, "doubt"))
     if verdict is not None and (validity.stands or verdict.status != "INVALID"):

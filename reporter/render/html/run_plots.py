@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rulesets.verdict import VerdictRow
 
 _DISTRIBUTIONS: Final = {"ttft": "TTFT", "tpot": "TPOT", "itl": "ITL", "latency": "Latency"}
-_CHOICES: Final = {"histogram": "Histogram", "cdf": "Cumulative", "percentiles": "By percentile"}
+_CHOICES: Final = {"histogram": "Histogram", "cdf": "CDF", "percentiles": "Percentiles"}
 
 
 def grouped(plots: Sequence[Plot]) -> tuple[PlotGroup, ...]:
@@ -34,7 +34,7 @@ def _group(name: str, members: Sequence[Plot]) -> PlotGroup:
     if name not in _DISTRIBUTIONS:
         return PlotGroup(members[0].title, tuple(members))
     choices = tuple(_CHOICES[plot.name.rpartition("-")[2]] for plot in members)
-    return PlotGroup(f"{_DISTRIBUTIONS[name]} distribution", tuple(members), choices)
+    return PlotGroup(_DISTRIBUTIONS[name], tuple(members), choices)
 
 
 def _with_titles(plot: Plot, titles: Mapping[str, str]) -> Plot:
@@ -62,19 +62,21 @@ class RunPlots:
 
     def opening(self) -> Iterator[Plots]:
         """The plot of the first screen."""
-        plots = [plot for plot in self._contents.plots if plot.name == self._first]
-        if plots:
-            yield self._section("first", plots[0].title.replace(" and failures", ""), plots)
+        for plot in self._contents.plots:
+            if plot.name == self._first:
+                titled = replace(plot, title=plot.title.replace(" and failures", ""))
+                yield self._section("first", titled.title, [titled])
 
-    def further(self) -> Iterator[Plots]:
-        """Plots over time, then distributions."""
-        further = [plot for plot in self._contents.plots if plot.name != self._first]
-        over_time = [plot for plot in further if plot.x.scale == "time"]
-        others = [plot for plot in further if plot.x.scale != "time"]
-        if over_time:
-            yield self._section("over-time", "Over time", over_time, note=_ZOOM)
-        if others:
-            yield self._section("distributions", "Distributions", others, is_last=True)
+    def distributions(self) -> Iterator[Plots]:
+        """The plots that are not over time."""
+        if plots := [plot for plot in self._contents.plots if plot.x.scale != "time"]:
+            yield self._section("distributions", "Distributions", plots, is_last=True)
+
+    def over_time(self) -> Iterator[Plots]:
+        """The plots over time but that of the first screen."""
+        of_time = (plot for plot in self._contents.plots if plot.x.scale == "time")
+        if plots := [plot for plot in of_time if plot.name != self._first]:
+            yield self._section("over-time", "Over time", plots, note=_ZOOM)
 
     def _section(
         self, anchor: str, title: str, plots: Sequence[Plot], *, note: str = "", is_last: bool = False

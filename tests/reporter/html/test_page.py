@@ -133,7 +133,7 @@ def test_scores_are_on_the_page(accuracy_page: MadePage, ask: Callable[..., Quer
     score = accuracy_page.report.accuracy[0]
     assert score.interval is not None
     assert "66.67 %" in text
-    assert f"{100 * score.interval.low:.2f} to {100 * score.interval.high:.2f}" in text
+    assert f"{100 * score.interval.low:.2f}\u2013{100 * score.interval.high:.2f}" in text
     assert "Accuracy by subject: gsm8k" in text
     samples = accuracy_page.contents.samples
     assert samples is not None
@@ -245,7 +245,7 @@ def test_a_page_of_any_sections() -> None:
         ),
     )
     html = write(Page("title", (), ("line",), (cards, Plots("plots", "Plots", (), {}))))
-    assert '<a href="#figures">Figures</a>' in html
+    assert '<a href="#plots">Plots</a>' in html
     assert html.count("SELECT 1") == 1
 
 
@@ -271,6 +271,9 @@ def test_a_comparison_has_a_page(hostile_page: MadePage, accuracy_page: MadePage
     for row in comparison.rows:
         assert row.metric in text or not row.decides
     assert len(html) < 200_000
+    assert html.count('<svg class="interval') == sum(
+        change.by is not None for row in comparison.rows for change in row.changes
+    )
     # Before, after and the change are in one row.
     page = comparison_page(comparison)
     (table,) = next(section for section in page.sections if isinstance(section, Tables)).tables

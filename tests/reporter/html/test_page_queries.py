@@ -164,13 +164,12 @@ def test_telemetry_is_on_the_time_axis_of_the_requests(
 def test_a_comparison_has_the_distributions_of_its_runs(
     run: Path, a_run: Callable[..., Any], ask: Callable[..., QueryResult]
 ) -> None:
-    """Over each other, and the differences with intervals; its figures are in their query."""
+    """Over each other; the figures of its table are in their query."""
     other = observed(a_run, slower_ms=40)
     comparison = compare_runs(CompareSettings(runs=[run, other]))
     plots = plots_of_comparison(comparison)
     drawn = {plot.name: plot for plot in plots if isinstance(plot, Plot)}
     assert {
-        "differences",
         "ttft-cdf",
         "ttft-percentiles",
         "tpot-cdf",
@@ -180,7 +179,7 @@ def test_a_comparison_has_the_distributions_of_its_runs(
     assert {series.group for series in drawn["ttft-cdf"].series} == {run.name, other.name}
     page = comparison_page(comparison, plots)
     (section,) = [section for section in page.sections if isinstance(section, Plots)]
-    assert ("Cumulative", "By percentile") in [group.choices for group in section.groups]
+    assert ("CDF", "Percentiles") in [group.choices for group in section.groups]
     rows = dict(ask(run, metric_statements.figures(row.metric for row in comparison.rows)).rows)
     figures = {row.metric: row.figures[0].value for row in comparison.rows if row.figures[0] is not None}
     assert {name: rows[name] for name in figures} == pytest.approx(figures, rel=1e-6)

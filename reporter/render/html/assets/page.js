@@ -113,11 +113,11 @@
       return [{ ...shared, type: "custom", renderItem: bar(plot, tint), encode: { x: [2, 3], y: 1, tooltip: 1 }, clip: true }];
     }
     if (series.kind === "points") {
-      const many = points.length > 400;
+      const many = points.length > 150;
       const style = { color: isUndecided(series) ? color("--card") : tint, borderColor: tint, borderWidth: isUndecided(series) ? 1.5 : 0, opacity: many && !isError(series) ? 0.45 : 0.85 };
       const symbol = `path://${markerOf(series, index)}`;
       const size = isError(series) ? 8 : many ? 4 : 7;
-      const result = [{ ...shared, type: "scatter", symbol, symbolSize: size, itemStyle: style, encode: encoded(plot, 1), z: 3 }];
+      const result = [{ ...shared, type: "scatter", symbol, symbolSize: size, itemStyle: style, encode: encoded(plot, 1), z: many ? 1 : 3 }];
       if (series.low) result.push({ ...shared, ...ENDS, encode: encoded(plot, [1, 2, 3]), renderItem: whisker(plot, tint) });
       return result;
     }
@@ -285,7 +285,7 @@
       const [left, right] = [Math.max(start, coordSys.x), Math.min(end, coordSys.x + coordSys.width)];
       if (right <= left) return undefined;
       const text = {
-        type: "text", x: (left + right) / 2, y: coordSys.y + 2,
+        type: "text", x: (left + right) / 2, y: coordSys.y + 5,
         style: { text: CHARACTER * name.length < right - left ? name : "", ...TEXT, fill: color("--dim"), align: "center", verticalAlign: "top" },
       };
       const area = {
@@ -308,12 +308,14 @@
           const place = api.coord(isAcross ? [0, at] : [at, 0])[isAcross ? 1 : 0];
           const isOutside = isAcross ? place < top : place > left + width || place < left;
           const shape = isAcross ? { x1: left, y1: place, x2: left + width, y2: place } : { x1: place, y1: top, x2: place, y2: top + height };
-          const isRight = isAcross || isOutside || place > left + width / 2;
+          const isRight = isOutside || (!isAcross && place > left + width / 2);
+          const isAbove = isAcross && !isOutside && place - top > 16;
           const text = {
             type: "text",
-            x: isAcross || isOutside ? left + width - 4 : place + (isRight ? -4 : 4), y: (isAcross && !isOutside ? place : top + 14 * (1 + index)) + 4,
+            x: isOutside ? left + width - 4 : isAcross ? left + 4 : place + (isRight ? -4 : 4),
+            y: isAbove ? place - 3 : (isAcross && !isOutside ? place : top + 14 * (1 + index)) + 4,
             style: {
-              verticalAlign: "top", text: isOutside ? `${label} ${isAcross ? "↑" : "→"}` : label, ...TEXT, fill: color("--ink"), align: isRight ? "right" : "left",
+              verticalAlign: isAbove ? "bottom" : "top", text: isOutside ? `${label} ${isAcross ? "↑" : "→"}` : label, ...TEXT, fill: color("--ink"), align: isRight ? "right" : "left",
               stroke: color("--card"), lineWidth: 3,
             },
           };
@@ -388,18 +390,16 @@
       this.chart = null;
       this.variant.querySelector(".reset").addEventListener("click", () => this.zoom(0, 100));
       this.log = this.variant.querySelector(".log");
+      this.cut = this.variant.querySelector(".cut");
+      this.cut.addEventListener("click", () => (this.cut.getAttribute("aria-pressed") === "true" ? this.zoom(0, 100) : this.draw()));
       this.log.addEventListener("click", () => {
         this.isLog = !this.isLog;
         this.draw();
       });
     }
 
-    get isShown() {
-      return this.variant.dataset.shown === "yes";
-    }
-
     draw() {
-      if (!this.isShown) return;
+      if (!this.canvas.checkVisibility()) return;
       this.plot = chosen(this.name, this.filter);
       this.plot.lines = data.lines[this.name] ?? [];
       this.isLog ??= this.plot.y.scale === "log";
@@ -416,7 +416,9 @@
         this.listen();
       }
       this.chart.setOption(option(this.plot, this.hidden, isPrinted || this.canvas.clientWidth < 420), { notMerge: true });
-      this.frame.classList.toggle("zoomed", isCut(this.plot));
+      this.cut.hidden = !isCut(this.plot);
+      this.cut.setAttribute("aria-pressed", "true");
+      this.frame.classList.remove("zoomed");
       this.legend();
     }
 
@@ -438,6 +440,7 @@
       this.chart.on("datazoom", () => {
         const { start, end } = this.chart.getOption().dataZoom[0];
         this.frame.classList.toggle("zoomed", start > 0.01 || end < 99.99);
+        this.cut.setAttribute("aria-pressed", "false");
         if (this.plot.x.scale === "time" && !this.isFollowing) follow(this, start, end);
       });
     }
@@ -480,6 +483,10 @@
       figure.isFollowing = false;
     }
   };
+
+  for (const fold of document.querySelectorAll("details.fold")) {
+    fold.addEventListener("toggle", () => figures.forEach((figure) => fold.contains(figure.canvas) && !figure.chart && figure.draw()));
+  }
 
   for (const frame of document.querySelectorAll("[data-group]")) {
     frame.addEventListener("click", (event) => {
