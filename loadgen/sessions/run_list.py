@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
@@ -139,12 +140,19 @@ def _series_kind(folder: Path) -> str | None:
 def _listed(run: Path, top: Path, kind: str | None) -> Listed:
     name = str(run.relative_to(top))
     try:
-        run_row = _of_report(name, orjson.loads((run / REPORT).read_bytes()), kind)
+        state = (run / REPORT).stat()
+        run_row = _of_report_file(run / REPORT, (state.st_mtime_ns, state.st_size), name, kind)
     except FileNotFoundError:
         run_row = _of_log(name, run, kind)
     except (OSError, ValueError, LookupError, TypeError, AttributeError, StopIteration) as error:
         run_row = Listed(name, kind=kind, why=f"{REPORT} cannot be read ({_in_short(error)})")
     return replace(run_row, state=RUNNING, why=None) if is_held(run) else run_row
+
+
+@lru_cache(4096)
+def _of_report_file(path: Path, _: tuple[int, int], name: str, kind: str | None) -> Listed:
+    """The row of a report, read once in each state: a viewer lists a folder every few seconds."""
+    return _of_report(name, orjson.loads(path.read_bytes()), kind)
 
 
 def _of_report(name: str, report: Mapping[str, Any], kind: str | None) -> Listed:

@@ -9,7 +9,7 @@ figures are from the clock of the node that issued it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
 from recorder.errors import BeingWrittenError, NotALogError
 from recorder.store import log_path
@@ -40,7 +40,11 @@ if TYPE_CHECKING:
 _NEW_EVENTS: Final = """
     SELECT seq, code, at_ns, sample_uuid, coalesce(data, '') AS data FROM events
     WHERE seq > {last_seq:d} AND code BETWEEN EventType.LOADGEN_ISSUE_CALLED AND EventType.RETRY
-        AND sample_uuid <> ''"""
+        AND sample_uuid <> ''
+    ORDER BY seq LIMIT {most:d}"""
+
+MOST_EVENTS: Final = 100_000
+"""Events of a log that a look reads, so that a long log takes little memory."""
 
 _MAKE_PENDING: Final = """
     CREATE TABLE pending (seq BIGINT, code BIGINT, at_ns BIGINT, sample_uuid VARCHAR, data VARCHAR)"""
@@ -68,10 +72,12 @@ _STREAMS: Final[Mapping[str, str]] = {
 _DROP: Final = """
     DROP TABLE IF EXISTS requests; DROP TABLE IF EXISTS episode_ends; DROP TABLE IF EXISTS tree_ends"""
 
-_IN_FLIGHT: Final = "SELECT count(*) FROM requests WHERE measured AND status = 'in_flight'"
+_IN_FLIGHT: Final = "SELECT node, segment, issued_ns FROM requests WHERE measured AND status = 'in_flight'"
 
-_ENDED: Final = """
-    SELECT status{columns} FROM samples WHERE measured AND status IN ('completed', 'failed', 'cancelled')"""
+ENDED: Final = "measured AND status IN ('completed', 'failed', 'cancelled')"
+"""The condition for a measured request that is over."""
+
+_ENDED: Final = f"SELECT status{{columns}} FROM samples WHERE {ENDED}"  # noqa: S608 (a constant)
 
 _KEEP_IN_FLIGHT: Final = """
     CREATE OR REPLACE TABLE pending AS
@@ -90,6 +96,14 @@ class EndedRequest:
 
     ending: Ending
     figures: Mapping[str, FigureBounds]
+
+
+class UnendedRequest(NamedTuple):
+    """A measured request in flight; the node is None for a run of one machine."""
+
+    node: str | None
+    segment: int
+    issued_ns: int
 
 
 def followed_metrics(definitions: Definitions) -> frozenset[str]:
@@ -119,6 +133,8 @@ class GrowingLog:
     Attributes:
         issued: How many measured requests have been issued, by the logs that are there.
         awaited: The nodes whose logs are not there yet, as of the last look.
+        in_flight: The measured requests in flight.
+        is_behind: Whether the last look left events for the next one.
     """
 
     def __init__(
@@ -130,6 +146,8 @@ class GrowingLog:
     ) -> None:
         self.issued = 0
         self.awaited: tuple[str, ...] = ()
+        self.in_flight: list[UnendedRequest] = []
+        self.is_behind = False
         self._log = log
         self._shards = shards
         self._definitions = definitions
@@ -158,6 +176,18 @@ class GrowingLog:
             LogError: It is not a log that this version reads, or it is damaged; or a shard is of another run.
             NoRoomError: Memory and temporary disk space are too small for the figures.
         """
+        return [EndedRequest(ending, self._figures(values)) for ending, *values in self.rows(self._query)]
+
+    def rows(self, ended: str) -> list[tuple[Any, ...]]:
+        """The measured requests that have ended since the last call, by a query.
+
+        Args:
+            ended: SQL over the view `samples`; it names `ENDED`, which keeps the other requests out.
+
+        Raises:
+            LogError, NoRoomError: See `ended`.
+        """
+        self.is_behind = False
         connection = self._connection = self._connection or self._opened()
         with opened_sqlite(log_path(self._log), after_seq=self._last_seq(0)) as log:
             self._add_events(connection, log, 0)
@@ -172,12 +202,12 @@ class GrowingLog:
         self._last_seqs |= new
         with blaming(log_path(self._log)):
             _make_requests(connection)
-            ((in_flight,),) = connection.execute(_IN_FLIGHT).fetchall()
-            rows = connection.execute(self._query).fetchall()
+            rows = connection.execute(ended).fetchall()
+            self.in_flight = [UnendedRequest(*row) for row in connection.execute(_IN_FLIGHT).fetchall()]
         connection.execute(_KEEP_IN_FLIGHT)
         self._ended += len(rows)
-        self.issued = self._ended + in_flight
-        return [EndedRequest(ending, self._figures(values)) for ending, *values in rows]
+        self.issued = self._ended + len(self.in_flight)
+        return rows
 
     def _add_shards(self, connection: DuckDBPyConnection, coordinator: SqliteLog) -> None:
         """Add the new events of each node's log; event numbers carry the node above `SEQ_BITS`."""
@@ -196,8 +226,10 @@ class GrowingLog:
         self.awaited = tuple(awaited)
 
     def _add_events(self, connection: DuckDBPyConnection, log: SqliteLog, number: int) -> None:
-        with log.stream(connection, _NEW_EVENTS.format(last_seq=self._last_seq(number))):
-            connection.execute(_ADD_PENDING.format(offset=number << SEQ_BITS))
+        query = _NEW_EVENTS.format(last_seq=self._last_seq(number), most=MOST_EVENTS)
+        with log.stream(connection, query):
+            ((added,),) = connection.execute(_ADD_PENDING.format(offset=number << SEQ_BITS)).fetchall()
+        self.is_behind |= added == MOST_EVENTS
 
     def _last_seq(self, number: int) -> int:
         """The number of the last event of a log that has been read, in that log."""

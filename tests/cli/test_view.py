@@ -6,6 +6,7 @@ import http.client
 import re
 import shutil
 import signal
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode, urlsplit
@@ -46,11 +47,29 @@ class Viewer:
         finally:
             connection.close()
 
+    @contextmanager
+    def stream(self, path: str) -> Iterator[http.client.HTTPResponse]:
+        """A response whose body goes on."""
+        parts = urlsplit(self.url)
+        connection = http.client.HTTPConnection(str(parts.hostname), parts.port, timeout=60)
+        with closing(connection):
+            connection.request("GET", path, headers={"Cookie": self.cookie})
+            yield connection.getresponse()
+
     def page(self, path: str) -> str:
         """The text of a page that is there."""
         status, _, text = self.get(path)
         assert status == ALLOWED, text
         return text
+
+
+def next_event(events: http.client.HTTPResponse) -> tuple[str, Any]:
+    """The name and the data of the next event of a stream."""
+    lines = [events.readline().decode().rstrip("\n") for _ in range(3)]
+    name, data, end = lines
+    assert end == ""
+    data = data.removeprefix("data:").strip()
+    return name.removeprefix("event: "), orjson.loads(data) if data else None
 
 
 @pytest.fixture
@@ -143,13 +162,13 @@ def test_queries_are_answered(viewer: Viewer) -> None:
 
 
 @pytest.mark.slow
-def test_a_run_in_progress_is_shown_so_far(viewer: Viewer, tmp_path: Path) -> None:
-    """Its page has figures, rules and plots of the log at each moment; when it has ended, its report."""
+def test_a_run_in_progress_is_a_stream(viewer: Viewer, tmp_path: Path) -> None:
+    """Events follow the log, also past a page that reads none; the last one says that the run has ended."""
     settings: dict[str, Any] = {
         "command": "perf",
-        "model": "llama",
+        "model": "<b>llama</b>",
         "load": {"kind": "closed", "concurrency": 1},
-        "ruleset": of_expressions(["error<1%"]).to_dict(),
+        "ruleset": of_expressions(["error<1%", "latency:p(95)<1s"]).to_dict(),
     }
     with EventRecorder(path=tmp_path / "runs" / "now" / "events.db", settings=settings) as recorder:
         record = recorder.record_event
@@ -160,19 +179,35 @@ def test_a_run_in_progress_is_shown_so_far(viewer: Viewer, tmp_path: Path) -> No
             record(EventType.LOADGEN_ISSUE_CALLED, at_ms * MS, uuid, data=issued)
             record(EventType.REQUEST_SENT, at_ms * MS, uuid, data={"reused": True})
         data = {"first_byte_ns": 9 * MS, "output_tokens": 1, "input_tokens": 1, "stream": False}
-        record(EventType.COMPLETE, 9 * MS, "a", data=data)
+        record(EventType.COMPLETE, 1009 * MS, "a", data=data)
         recorder.wait_for_writes()
-        live = viewer.page("/run/now")
+        page = viewer.page("/run/now")
+        assert 'data-stream="/live/now"' in page
+        assert "&lt;b&gt;llama&lt;/b&gt;" in page
         assert "running" in viewer.page("/")
-        record(EventType.COMPLETE, 10 * MS, "b", data=data)
-        record(EventType.STOP_PERFORMANCE_TRACKING, 10 * MS, data={"scheduled": 2, "reason": "requests"})
-        record(EventType.PHASE_ENDED, 10 * MS, data={"phase": "performance"})
-        record(EventType.TEST_ENDED, 10 * MS, data={"reason": "completed"})
-    assert re.search(r'id="live".*>1 of 2<.*error:rate&lt;1%: PASS so far<', live, re.DOTALL)
-    assert re.search(r'aria-label="Output tokens/s over time, up to [^"]+">\s*<polyline', live)
-    ended = viewer.page("/run/now")
-    assert 'id="live"' not in ended
-    assert "llama" in ended
+        with viewer.stream("/live/now"), viewer.stream("/live/now") as events:
+            assert events.headers["Cache-Control"] == "no-store"
+            name, shown = next_event(events)
+            assert (name, "1 of 2" in shown["figures"]) == ("figures", True)
+            assert re.search(r"error:rate&lt;1%<.*?>0 %<.*?yes", shown["figures"], re.DOTALL)
+            assert re.search(r"latency:p\(95\)&lt;1s<.*?after the run", shown["figures"], re.DOTALL)
+            assert shown["plots"]["plots"]["latency-over-time"]["series"][0]["name"] == "p50"
+            record(EventType.ERROR, 1010 * MS, "b", data={"error": "reset", "message": "x"})
+            recorder.wait_for_writes()
+            while "1 reset" not in shown["figures"]:
+                name, shown = next_event(events)
+            record(EventType.STOP_PERFORMANCE_TRACKING, 10 * MS, data={"scheduled": 2, "reason": "requests"})
+            record(EventType.PHASE_ENDED, 1010 * MS, data={"phase": "performance"})
+            record(EventType.TEST_ENDED, 1010 * MS, data={"reason": "completed"})
+            recorder.close()
+            while name != "ended":
+                name, _ = next_event(events)
+            assert events.read() == b""
+    with viewer.stream("/live/now") as events:
+        assert next_event(events)[0] == "ended"
+    assert "data-stream" not in viewer.page("/run/now")
+    shutil.rmtree(tmp_path / "runs" / "now")
+    assert viewer.get("/live/now")[0] == NOT_FOUND
 
 
 def test_a_missing_folder_and_a_taken_port_are_explained(

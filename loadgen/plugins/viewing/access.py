@@ -45,20 +45,16 @@ class Access:
         self._port = port
         return f"http://{HOST}:{port}/?token={self.token}"
 
-    @web.middleware
-    async def middleware(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Refuse what is not let in, and give every answer its headers."""
-        try:
-            response = await self._answer(request, handler)
-        except web.HTTPException as error:
-            error.headers.update(_HEADERS)
-            raise
+    @staticmethod
+    async def add_headers(_: web.Request, response: web.StreamResponse) -> None:
+        """Give an answer its headers, before the first byte."""
         for name, value in _HEADERS.items():
             response.headers.setdefault(name, value)
         response.headers.setdefault("Content-Security-Policy", _POLICY)
-        return response
 
-    async def _answer(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+    @web.middleware
+    async def middleware(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Refuse what is not let in."""
         if request.host not in {f"{HOST}:{self._port}", f"localhost:{self._port}"}:
             raise web.HTTPForbidden(
                 text=f"open http://{HOST}:{self._port}/, not another name of this machine\n"

@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from aiohttp import web
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+_SHUTDOWN_S: Final = 0.5
+"""How long answers may go on after the signal: streams of runs would go on as the runs do."""
+
 
 def view(top: Path, port: int, listening: Callable[[str], None]) -> None:
     """Serve the pages of a folder until SIGINT or SIGTERM."""
@@ -31,7 +34,8 @@ async def _serve(folder: ViewedFolder, port: int, listening: Callable[[str], Non
     access, pages = Access(), Pages(folder)
     app = web.Application(middlewares=[access.middleware, pages.explain])
     app.add_routes(pages.routes())
-    runner = web.AppRunner(app, access_log=None)
+    app.on_response_prepare.append(access.add_headers)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=_SHUTDOWN_S)
     await runner.setup()
     ended = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):

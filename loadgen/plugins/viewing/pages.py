@@ -7,10 +7,13 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
+import orjson
 from aiohttp import web
 
 from loadgen.plugins.viewing.bounded_memory import OneThread, ReportPages
-from loadgen.plugins.viewing.live_plot import live_plots
+from loadgen.plugins.viewing.live_figures import LiveRun, heading
+from loadgen.plugins.viewing.live_moments import LIVE_PLOTS
+from loadgen.plugins.viewing.live_stream import LiveRuns
 from loadgen.plugins.viewing.queries import MOST_ROWS, first_rows
 from loadgen.plugins.viewing.run_table import COLUMNS, address, row_of
 from loadgen.sessions.compare_runs import compare_runs
@@ -19,7 +22,7 @@ from loadgen.sessions.errors import UsageError, printable
 from loadgen.sessions.formats import render
 from loadgen.sessions.plotting import plots_of_comparison
 from loadgen.sessions.run.repeat import repeat_command
-from loadgen.sessions.run.report_of_log import make_report, opened_report
+from loadgen.sessions.run.report_of_log import opened_report
 from loadgen.sessions.series.outcomes_so_far import ended_so_far
 from loadgen.sessions.series.overview import overview
 from loadgen.sessions.settings.compare import CompareSettings
@@ -27,23 +30,23 @@ from recorder.lock import is_held
 from reporter.contents.run_contents import run_contents
 from reporter.errors import QueryError
 from reporter.log.query import VIEWS, QueryResult
-from reporter.number_text import counted, figure, whole
+from reporter.number_text import counted
+from reporter.plots.make import PLOTS
 from reporter.render.console_page import clean
 from reporter.render.html.page_writer import asset
-from reporter.render.rule_in_words import observed, status
+from reporter.render.html.plot_data import as_json
 from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from loadgen.plugins.viewing.access import Handler
     from loadgen.plugins.viewing.folder import ViewedFolder
-    from reporter.report import Report
 
-_PAGE_STYLE: Final = "page.css"
-_STATIC: Final = {"view.css": "text/css", "view.js": "text/javascript", _PAGE_STYLE: "text/css"}
-"""The files that pages load; the style of reports is one of them."""
+_OF_REPORTS: Final = ("page.css", "charts.min.js", "page.js")
+_STATIC: Final = ("view.css", "view.js", *_OF_REPORTS)
+"""The files that pages load; style and plots are those of reports."""
 _FIRST_QUERY: Final = """\
 SELECT status, error, count(*) AS requests, median(ttft_ms) AS ttft_p50_ms
 FROM samples
@@ -55,16 +58,22 @@ class Pages:
     """Answers the requests of a browser."""
 
     def __init__(self, folder: ViewedFolder) -> None:
-        from jinja2 import Environment, PackageLoader
+        from jinja2 import ChoiceLoader, Environment, PackageLoader
 
         self._folder = folder
         self._templates = Environment(
-            loader=PackageLoader("loadgen.plugins.viewing"), autoescape=True, trim_blocks=True
+            loader=ChoiceLoader(
+                [PackageLoader("loadgen.plugins.viewing"), PackageLoader("reporter.render.html")]
+            ),
+            autoescape=True,
+            trim_blocks=True,
         )
         place = resources.files("loadgen.plugins.viewing") / "static"
-        self._static = {name: (place / name).read_text() for name in _STATIC if name != _PAGE_STYLE}
-        self._static[_PAGE_STYLE] = asset(_PAGE_STYLE)
+        self._static = {
+            name: asset(name) if name in _OF_REPORTS else (place / name).read_text() for name in _STATIC
+        }
         self._lists, self._figures = OneThread(), OneThread()
+        self._live = LiveRuns(self._live_data)
         self.reports = ReportPages()
 
     def routes(self) -> list[web.RouteDef]:
@@ -72,6 +81,7 @@ class Pages:
         return [
             web.get("/", self.runs),
             web.get("/run/{name:.+}", self.run),
+            web.get("/live/{name:.+}", self.live),
             web.get("/compare", self.compare),
             web.get("/sql", self.sql),
             web.get("/static/{name}", self.static),
@@ -93,9 +103,10 @@ class Pages:
     async def static(self, request: web.Request) -> web.Response:
         """The style sheet and the script."""
         name = request.match_info["name"]
-        if name not in _STATIC:
+        if name not in self._static:
             raise web.HTTPNotFound
-        return web.Response(text=self._static[name], content_type=_STATIC[name])
+        kind = "text/css" if name.endswith(".css") else "text/javascript"
+        return web.Response(text=self._static[name], content_type=kind)
 
     async def runs(self, _: web.Request) -> web.Response:
         """The list of runs."""
@@ -114,15 +125,25 @@ class Pages:
         folder = self._folder.run(name)
         if not is_held(folder) or "whole" in request.query:
             return _one_file(await self._report_page(folder, name))
-        report = await self._figures.run(lambda: make_report(folder, None))
+        title, *lines = heading(folder)
+        plots = {of: PLOTS[of].title for of in LIVE_PLOTS}
         return self._page(
             "live.html",
-            name,
-            run=name,
+            title,
+            lines=(clean(name), *lines),
+            plots=plots,
+            stream=f"/live/{quote(name)}",
             report=f"{address(name)}?whole",
-            figures=live_figures(report),
-            plots=live_plots(report),
         )
+
+    async def live(self, request: web.Request) -> web.StreamResponse:
+        """A run in progress as server-sent events."""
+        return await self._live.stream(request, self._folder.run(request.match_info["name"]))
+
+    def _live_data(self, live: LiveRun) -> bytes:
+        cards, targets, plots = live.read()
+        figures = self._templates.get_template("live_figures.html").render(cards=cards, targets=targets)
+        return orjson.dumps({"figures": figures, "plots": orjson.Fragment(as_json([plots]))})
 
     async def compare(self, request: web.Request) -> web.Response:
         """Two or more runs side by side, `?run=A&run=B`; the oldest is the reference."""
@@ -186,33 +207,6 @@ def _one_file(page: bytes) -> web.Response:
     """A page that is complete in itself: its policy is in it, and stricter than that of the other pages."""
     headers = {"Content-Security-Policy": "frame-ancestors 'self'", "X-Frame-Options": "SAMEORIGIN"}
     return web.Response(body=page, content_type="text/html", charset="utf-8", headers=headers)
-
-
-def live_figures(report: Report) -> list[tuple[str, str]]:
-    """What the page of a run in progress shows, each with its label."""
-    return list(_figures(report))
-
-
-def _figures(report: Report) -> Iterator[tuple[str, str]]:
-    counts, throughput = report.counts, report.throughput
-    yield "measured for", f"{report.window.duration_s or 0.0:.0f} s"
-    yield "completed", f"{whole(counts.completed)} of {whole(counts.issued)}"
-    yield "in flight", whole(counts.in_flight)
-    yield "failed", whole(counts.failed)
-    for error, count in counts.by_error.items():
-        yield f"failed: {clean(error)}", whole(count)
-    if throughput.qps is not None:
-        yield "requests/s", figure(throughput.qps, 4)
-    if throughput.output_tps is not None:
-        yield "output tokens/s", figure(throughput.output_tps, 4)
-    for name, summary in (("TTFT", report.ttft_ms), ("TPOT", report.tpot_ms)):
-        if summary is not None:
-            yield f"{name} p50", f"{figure(summary.p50)} ms"
-    for row in report.verdict.rows if report.verdict else ():
-        yield f"{clean(row.target)}: {status(row)} so far", observed(row)
-    for score in report.accuracy:
-        for name, headline in score.headlines.items():
-            yield f"{clean(score.task)} {clean(name)}", f"{headline.value:.4g}"
 
 
 _HTML = "html"

@@ -1,5 +1,5 @@
 "use strict";
-// The list sorts, filters and refreshes itself; a run in progress refreshes its figures. Texts stay texts: the server
+// The list sorts, filters and refreshes itself; a run in progress shows the events of its stream. Texts stay texts: the server
 // escapes them, and this file sets no HTML but what the server rendered.
 
 const REFRESH_MS = 2000;
@@ -75,11 +75,33 @@ function listOfRuns(table) {
 }
 
 function runInProgress(figures) {
-  refresh(location.pathname, (page) => {
-    const fresh = page.querySelector("#live");
-    if (fresh) figures.replaceChildren(...document.importNode(fresh, true).childNodes);
-    else location.reload(); // It has ended: what comes is its report.
-  });
+  const connection = document.getElementById("connection");
+  let source = null;
+  const follow = () => {
+    source?.close();
+    // A browser opens few connections to one server: pages that are not seen leave theirs to others.
+    if (document.hidden) return;
+    source = new EventSource(figures.dataset.stream);
+    source.addEventListener("figures", ({ data }) => {
+      const event = JSON.parse(data);
+      connection.textContent = "";
+      figures.innerHTML = event.figures;
+      document.dispatchEvent(new CustomEvent("plots", { detail: event.plots }));
+    });
+    source.addEventListener("ended", () => {
+      source.close();
+      location.reload(); // What comes is its report.
+    });
+    source.addEventListener("failed", ({ data }) => {
+      source.close();
+      connection.textContent = JSON.parse(data);
+    });
+    source.addEventListener("error", () => {
+      connection.textContent = "not connected: the figures are old";
+    });
+  };
+  document.addEventListener("visibilitychange", follow);
+  follow();
 }
 
 async function refresh(address, show) {

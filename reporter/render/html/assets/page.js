@@ -195,8 +195,10 @@
     return name === "x" && range > 0 ? Math.max(4, 2 + Math.ceil(Math.log10(Math.max(...values.map(Math.abs)) / range))) : 4;
   };
   // Plots over time have the same axis, whatever part of it each has points in.
-  const moments = Object.values(data.plots).filter((plot) => plot.x.scale === "time").flatMap((plot) => plot.series.flatMap((series) => series.x));
-  const timeSpan = [...moments, ...data.phases.flatMap(([, start, end]) => [start, end])].reduce(([least, most], x) => [Math.min(least, x), Math.max(most, x)], [Infinity, -Infinity]);
+  const timeSpan = () => {
+    const moments = Object.values(data.plots).filter((plot) => plot.x.scale === "time").flatMap((plot) => plot.series.flatMap((series) => series.x));
+    return [...moments, ...data.phases.flatMap(([, start, end]) => [start, end])].reduce(([least, most], x) => [Math.min(least, x), Math.max(most, x)], [Infinity, -Infinity]);
+  };
   const canBeLog = (plot) => plot.y.unit === "ms" && (["time", "percentile"].includes(plot.x.scale) || plot.series.some((series) => series.labels)) && decades(plot, "y") >= 1;
   const axis = (plot, name, isAcross, isNarrow) => {
     const described = plot[name];
@@ -221,8 +223,9 @@
       scale: type !== "category" && (isLog || (name === "x" && !plot.series.some((series) => series.labels))),
     };
     if (described.scale === "time") {
-      Object.assign(result, { min: timeSpan[0], max: timeSpan[1] });
-      Object.assign(label, { showMinLabel: Number.isInteger(timeSpan[0]), showMaxLabel: Number.isInteger(timeSpan[1]) });
+      const [min, max] = timeSpan();
+      Object.assign(result, { min, max });
+      Object.assign(label, { showMinLabel: Number.isInteger(min), showMaxLabel: Number.isInteger(max) });
     }
     if (described.scale === "percentile") {
       // Ticks at p90, p99, p99.9: one each is a tenth of what is left.
@@ -399,7 +402,7 @@
     }
 
     draw() {
-      if (!this.canvas.checkVisibility()) return;
+      if (!this.canvas.checkVisibility() || !data.plots[this.name]) return;
       this.plot = chosen(this.name, this.filter);
       this.plot.lines = data.lines[this.name] ?? [];
       this.isLog ??= this.plot.y.scale === "log";
@@ -451,6 +454,7 @@
 
     legend() {
       const list = this.variant.querySelector(".legend");
+      const focused = [...list.querySelectorAll("button")].indexOf(document.activeElement);
       list.replaceChildren();
       const names = new Set();
       this.plot.series.forEach((series, index) => {
@@ -469,6 +473,7 @@
         list.append(item);
       });
       list.hidden = names.size < 2 && !this.filter;
+      list.querySelectorAll("button")[focused]?.focus();
     }
   }
 
@@ -558,6 +563,15 @@
       }
     });
   }
+
+  // Further points: of a run in progress, or for other axes. A plot that is zoomed stays as it is.
+  document.addEventListener("plots", ({ detail }) => {
+    for (const of of ["plots", "lines"]) Object.assign(data[of], detail[of]);
+    for (const figure of figures) {
+      figure.frame.hidden = !data.plots[figure.name];
+      if (!figure.frame.classList.contains("zoomed")) figure.draw();
+    }
+  });
 
   let widths = "";
   addEventListener("resize", () => {
