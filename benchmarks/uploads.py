@@ -1,6 +1,6 @@
 """TTFT after the upload, against the stamps of a server that reads slowly.
 
-    python -m benchmarks.uploads [--bytes N] [--rate N] [--requests N] [--transport NAME]
+    python -m benchmarks.uploads [--bytes N] [--rate N] [--requests N] [--transport NAME] [--tls]
 
 Prompts of N bytes go to a server that reads at a limited rate, stamps the read of each last byte, and answers
 20 ms later. Printed are the errors of TTFT and of TTFT after upload: the client's figures minus the server's.
@@ -28,8 +28,10 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=40e6)
     parser.add_argument("--requests", type=int, default=10)
     parser.add_argument("--transport", default="native")
+    parser.add_argument("--tls", action="store_true")
     chosen = parser.parse_args()
-    with TemporaryDirectory() as folder, slow_server(chosen.rate) as (url, records):
+    with TemporaryDirectory() as folder, slow_server(chosen.rate, _certificate(chosen, folder)) as served:
+        url, records = served
         prompts = Path(folder, "prompts.jsonl")
         prompts.write_bytes(orjson.dumps({"prompt": "word " * (chosen.bytes // 5)}))
         settings = perf_settings(
@@ -41,6 +43,7 @@ def main() -> None:
             transport=chosen.transport,
             server_metrics=["none"],
             probe=False,
+            insecure=chosen.tls,
             on_invalid="warn",
             out=Path(folder, "run"),
         )
@@ -55,6 +58,17 @@ def main() -> None:
         errors = (ttft_ms - true[uuid], None if after_ms is None else after_ms - true[uuid], upload_ms)
         shown = "".join("             -" if each is None else f"{each:14.2f}" for each in errors)
         sys.stdout.write(f"{true[uuid]:11.2f}{shown}\n")
+
+
+def _certificate(chosen: argparse.Namespace, folder: str) -> Path | None:
+    """A new certificate in a folder; None without TLS."""
+    if not chosen.tls:
+        return None
+    import trustme
+
+    path = Path(folder, "server.pem")
+    trustme.CA().issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(path)
+    return path
 
 
 if __name__ == "__main__":

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def check(settings: CheckSettings) -> None:
     """Check an endpoint with a few small requests: reachable, model known, answers, streams, sends usage.
 
-    Further lines name options of a run that the endpoint supports: parameters, metrics, protocols, media, vectors,
-    speech, mixes of models, and whether it stops a request whose client leaves.
+    Further lines name what a run can use: parameters, metrics, protocols, media, vectors, speech, mixes of
+    models, and whether the endpoint stops a request whose client leaves.
 
     Exit 3 when it cannot be reached, 2 when it rejects the key or the model, 4 when it answers wrongly.
 

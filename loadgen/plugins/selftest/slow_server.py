@@ -1,14 +1,16 @@
 """A server that reads requests at a limited rate, and prints when it had their last bytes.
 
-    python -m loadgen.plugins.selftest.slow_server BYTES_PER_SECOND
+    python -m loadgen.plugins.selftest.slow_server BYTES_PER_SECOND [CERTIFICATE]
 
-The first line is the base URL; each further line is the JSON object of a chat request: `id`, `bytes`, and
-`read_ns`, `answered_ns` in ns of CLOCK_MONOTONIC. The server ends with standard input.
+The certificate, for TLS, is a PEM file with its private key. The first line is the base URL; each further
+line is the JSON object of a chat request: `id`, `bytes`, and `read_ns`, `answered_ns` in ns of
+CLOCK_MONOTONIC. The server ends with standard input.
 """
 
 from __future__ import annotations
 
 import socket
+import ssl
 import sys
 import time
 from threading import Thread
@@ -31,25 +33,30 @@ _END: Final = {
 _STREAM: Final = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
-def main(rate: float) -> None:
-    """Serve until standard input ends."""
+def main(rate: float, certificate: str = "") -> None:
+    """Serve until standard input ends; with a certificate over TLS."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER) if certificate else None
+    if context is not None:
+        context.load_cert_chain(certificate)
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BUFFER)
     listener.bind(("127.0.0.1", 0))
     listener.listen()
-    _write(f"http://127.0.0.1:{listener.getsockname()[1]}/v1")
-    Thread(target=_accept, args=(listener, rate), daemon=True).start()
+    scheme = "http" if context is None else "https"
+    _write(f"{scheme}://127.0.0.1:{listener.getsockname()[1]}/v1")
+    Thread(target=_accept, args=(listener, rate, context), daemon=True).start()
     sys.stdin.read()
 
 
-def _accept(listener: socket.socket, rate: float) -> None:
+def _accept(listener: socket.socket, rate: float, context: ssl.SSLContext | None) -> None:
     while True:
         client, _ = listener.accept()
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        Thread(target=_serve, args=(client, rate), daemon=True).start()
+        Thread(target=_serve, args=(client, rate, context), daemon=True).start()
 
 
-def _serve(client: socket.socket, rate: float) -> None:
+def _serve(client: socket.socket, rate: float, context: ssl.SSLContext | None) -> None:
+    client = client if context is None else context.wrap_socket(client, server_side=True)
     received = b""
     while chunk := client.recv(_READ):
         received += chunk
@@ -96,4 +103,4 @@ def _chunk(event: dict[str, Any]) -> bytes:
 
 
 if __name__ == "__main__":
-    main(float(sys.argv[1]))
+    main(float(sys.argv[1]), *sys.argv[2:])

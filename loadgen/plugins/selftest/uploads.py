@@ -93,11 +93,12 @@ def try_uploads(transport: str, folder: Path) -> RowResult:
 
 
 @contextmanager
-def slow_server(rate: float) -> Iterator[tuple[str, Any]]:
+def slow_server(rate: float, certificate: Path | None = None) -> Iterator[tuple[str, Any]]:
     """Run `slow_server` in a process; give its URL, and a function that reads a number of its records."""
     with start_child(
         "loadgen.plugins.selftest.slow_server",
         str(rate),
+        *([] if certificate is None else [str(certificate)]),
         environment=os.environ,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
