@@ -50,6 +50,7 @@ class Results(TypedDict, total=False):
 
     count: Required[Integer]  #: vectors or scores, one for each input
     dimensions: Integer | None  #: of the vectors
+    padding: Real | None  #: the share of padding if all inputs were as long as the longest, by characters
     parse_ms: Real  #: how long the client took to decode and check the response
 
 

@@ -7,6 +7,7 @@ SELECT
     in_window,
     results.count AS sequences,
     dimensions,
+    padding,
     parse_ms,
     requests.bytes AS response_bytes,
     samples.input_tokens,

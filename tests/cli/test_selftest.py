@@ -17,7 +17,13 @@ from loadgen.driver.client.transport import TRANSPORTS
 from loadgen.mock_endpoint.process import start_mock
 from loadgen.mock_endpoint.scenarios.answers import KEY
 from loadgen.mock_endpoint.scenarios.catalog import SCENARIOS
-from loadgen.plugins.selftest import replayed_sessions, stated_requests, uploads, vector_requests
+from loadgen.plugins.selftest import (
+    replayed_sessions,
+    spoken_requests,
+    stated_requests,
+    uploads,
+    vector_requests,
+)
 from loadgen.plugins.selftest.conformance_table import table
 from loadgen.plugins.selftest.selftest_row import rows
 from loadgen.plugins.selftest.trial import try_all
@@ -126,6 +132,16 @@ def test_vectors_pass_and_others_fail(tmp_path: Path, monkeypatch: pytest.Monkey
     result = vector_requests.try_vectors("native", tmp_path / "wrong")
     assert len(result.misses) == 6
     assert all("are not those of the server" in miss.what for miss in result.misses)
+
+
+def test_speech_passes_and_other_speech_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lengths and transcripts are those of the server; a server with others is a miss."""
+    result = spoken_requests.try_speech("native", tmp_path / "right")
+    assert [miss for miss in result.misses if not miss.only_time] == []
+    assert result.seen == {"completed": 8}
+    monkeypatch.setattr(spoken_requests, "SPEECH_SECONDS", 2.0)
+    result = spoken_requests.try_speech("aiohttp", tmp_path / "wrong")
+    assert "speech of 1.0 s, not of 2.0 s in 4 pieces" in {miss.what for miss in result.misses}
 
 
 def test_wrong_replays_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -202,6 +202,18 @@ def test_a_file_has_texts_lists_or_queries(tmp_path: Path) -> None:
         samples(path)
 
 
+def inputs_made(loadgen: Any) -> list[list[str]]:
+    """The inputs of each request of the run `made`."""
+    lines = loadgen("sql", "made", "SELECT inputs::VARCHAR AS texts FROM prompts", "--json").stdout
+    return [orjson.loads(orjson.loads(line)["texts"]) for line in lines.splitlines()]
+
+
+def padding(texts: list[str]) -> float:
+    """The share of padding of a batch."""
+    longest = max(map(len, texts))
+    return sum(longest - len(text) for text in texts) / (longest * len(texts))
+
+
 def test_a_run_is_reported_judged_and_compared(loadgen: Any, tmp_path: Path) -> None:
     """Sequences and tokens per second, no figure of tokens out; vectors and ranks compared with a run."""
     with start_mock(ttft="1ms") as server:
@@ -228,6 +240,8 @@ def test_a_run_is_reported_judged_and_compared(loadgen: Any, tmp_path: Path) -> 
     assert vectors["sequences_per_second"] == pytest.approx(report["throughput"]["qps"] * per_request)
     assert vectors["sequences_mean"] == pytest.approx(per_request)
     assert vectors["response_bytes_mean"] > 300
+    shares = [padding(texts) for texts in inputs_made(loadgen) if len(texts) > 1]
+    assert vectors["padding_mean"] == pytest.approx(sum(shares) / len(shares), abs=1e-4)
     assert vectors["parse_max_ms"] > 0
     assert report["verdict"]["status"] == "PASS"
     again = orjson.loads((tmp_path / "again" / "report.json").read_bytes())["sections"]["vectors"]["figures"]

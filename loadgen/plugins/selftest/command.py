@@ -66,11 +66,12 @@ def selftest(
     """
     from loadgen.plugins.selftest.replayed_sessions import SESSIONS
     from loadgen.plugins.selftest.selftest_row import rows
+    from loadgen.plugins.selftest.spoken_requests import SPOKEN
     from loadgen.plugins.selftest.stated_requests import STATED
     from loadgen.plugins.selftest.uploads import UPLOADS
     from loadgen.plugins.selftest.vector_requests import VECTORS
 
-    whole = {scenario.name: scenario for scenario in (SESSIONS, UPLOADS, STATED, VECTORS)}
+    whole = {scenario.name: scenario for scenario in (SESSIONS, UPLOADS, STATED, VECTORS, SPOKEN)}
     transports = _KINDS if transport == _BOTH else (transport,)
     runs = [
         scenario.name
@@ -109,13 +110,14 @@ def _results(
     rows: Sequence[ConformanceRow], runs: Sequence[tuple[str, str]], folder: Path, done: _RowProgress
 ) -> list[RowResult]:
     from loadgen.plugins.selftest.replayed_sessions import SESSIONS, try_sessions
+    from loadgen.plugins.selftest.spoken_requests import SPOKEN, try_speech
     from loadgen.plugins.selftest.stated_requests import STATED, try_stated
     from loadgen.plugins.selftest.trial import try_all
     from loadgen.plugins.selftest.uploads import UPLOADS, try_uploads
     from loadgen.plugins.selftest.vector_requests import VECTORS, try_vectors
 
     tried = {SESSIONS.name: try_sessions, UPLOADS.name: try_uploads, STATED.name: try_stated}
-    tried[VECTORS.name] = try_vectors
+    tried |= {VECTORS.name: try_vectors, SPOKEN.name: try_speech}
     results = try_all(rows, folder, done=done) if rows else []
     return results + [tried[name](transport, folder / f"{name}-{transport}") for name, transport in runs]
 

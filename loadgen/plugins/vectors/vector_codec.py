@@ -15,7 +15,7 @@ from loadgen.driver.client import server_json
 from loadgen.driver.client.codec import Delta, Usage, bearer, read_error
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.errors import CannotAskError, MalformedResponseError, RequestFailedError
-from loadgen.plugins.vectors.vector_sample import VectorSample, inputs_of, logged
+from loadgen.plugins.vectors.vector_sample import VectorSample, inputs_of, logged, query_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, MutableSet, Sequence
@@ -39,12 +39,14 @@ class VectorCodec(ABC):
         dimensions: The dimension of vectors that is asked for; None for the model's.
         expected: How many results a response must have.
         keeps: Whether vectors go to the log.
+        padding: The share of padding in a batch of the inputs.
     """
 
     encoding: Encoding | None = None
     dimensions: int | None = None
     expected: int = 1
     keeps: bool = False
+    padding: float = 0.0
 
     title: ClassVar[str] = ""
     path: ClassVar[str] = ""
@@ -75,7 +77,8 @@ class VectorCodec(ABC):
     def reader(self, sample: Sample) -> VectorCodec:
         """The protocol for the response to a sample, which demands a result for each input."""
         keeps = isinstance(sample, VectorSample) and sample.keeps
-        return replace(self, expected=len(inputs_of(sample)), keeps=keeps)
+        inputs = inputs_of(sample)
+        return replace(self, expected=len(inputs), keeps=keeps, padding=_padding(inputs, query_of(sample)))
 
     def chunk(self, payload: Any) -> Delta:
         """Refuse a stream: raise `MalformedResponseError`."""
@@ -102,7 +105,7 @@ class VectorCodec(ABC):
         if error is not None:
             return Delta(error=error)
         results = _in_order(self.results(payload), self.expected)
-        facts: dict[str, Any] = {"results": {"count": len(results)}}
+        facts: dict[str, Any] = {"results": {"count": len(results), "padding": self.padding}}
         if self.makes_vectors:
             results = [_vector(place, result) for place, result in enumerate(results)]
             facts["results"]["dimensions"] = _dimensions(results)
@@ -125,6 +128,12 @@ class VectorCodec(ABC):
         usage = payload.get("usage") if isinstance(payload, dict) else None
         prompt_tokens = server_json.count(usage, "prompt_tokens")
         return server_json.count(usage, "total_tokens") if prompt_tokens is None else prompt_tokens
+
+
+def _padding(inputs: Sequence[str], query: str) -> float:
+    """The share of padding if all inputs, each with the query, were as long as the longest."""
+    lengths = [len(query) + len(text) for text in inputs]
+    return round(1 - sum(lengths) / (len(lengths) * max(lengths)), 4) if any(lengths) else 0.0
 
 
 def indexed(rows: Any, what: str, *names: str) -> Iterator[Result]:

@@ -29,7 +29,8 @@ SELECT figure, avg(value) AS mean, median(value) AS p50, quantile_cont(value, 0.
     quantile_cont(value, 0.99) AS p99, max(value) AS max
 FROM (
     UNPIVOT (
-        SELECT sequences::DOUBLE AS sequences, response_bytes::DOUBLE AS response_bytes, parse_ms
+        SELECT sequences::DOUBLE AS sequences, response_bytes::DOUBLE AS response_bytes, parse_ms,
+            if(sequences > 1, padding, NULL) AS padding
         FROM vectors
         WHERE measured
     ) ON COLUMNS(*) INTO NAME figure VALUE value
@@ -46,6 +47,7 @@ WHERE measured"""
 _IS_COMPARED: Final = "SELECT settings ->> '$.dataset.facts.inputs.expect' IS NOT NULL FROM session"
 _LABELS: Final = {
     "sequences": "inputs",
+    "padding": "padding (share)",
     "response_bytes": "response (bytes)",
     "parse_ms": "client decode (ms)",
 }

@@ -70,6 +70,9 @@ def resumed_settings(settings: ResumeSettings, run: RunSoFar) -> PerfSettings:
         "quiet": settings.quiet,
     }
     options |= _cluster_options(settings, options)
+    facts = (run.settings.get("dataset") or {}).get("facts") or {}
+    if options.get("media_seed") is None and "media" in facts:
+        options["media_seed"] = facts["media"].get("seed")
     if settings.prompts is not None:
         if options.get(_source(options)) is None:
             raise UsageError(f"--prompts {settings.prompts}: the run had synthetic prompts; omit --prompts")

@@ -21,9 +21,12 @@ from loadgen.plugins.media import made_up
 from loadgen.plugins.media.media_plan import sizes
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.preparation import prepare
+from loadgen.sessions.run.resumption import resumed_settings
 from loadgen.sessions.run_session import run
 from loadgen.sessions.settings.perf import perf_settings
+from loadgen.sessions.settings.resume import ResumeSettings
 from reporter.log.database import open_log
+from reporter.log.so_far import so_far
 from workloads.errors import WorkloadError
 
 if TYPE_CHECKING:
@@ -151,6 +154,10 @@ def test_a_run_with_media_has_their_tokens_and_uploads(tmp_path: Path) -> None:
     assert [row["status"] for row in report["verdict"]["rows"][-3:]] == ["PASS"] * 3
     assert report["media_tokens"]["mean"] == 2 * tokens
     assert outcome is not None
+    # A drawn seed is in the log: the rest of a run that is resumed has the same media.
+    progress = so_far(tmp_path / "run")
+    resumed = prepare(resumed_settings(ResumeSettings(run=tmp_path / "run"), progress)).dataset
+    assert resumed.facts["media"]["seed"] == progress.settings["dataset"]["facts"]["media"]["seed"]
 
 
 def _url(picture: bytes) -> str:
