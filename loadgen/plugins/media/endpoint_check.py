@@ -55,7 +55,7 @@ async def media_check(endpoint: CheckedEndpoint) -> tuple[bool, str]:
     taken: list[str] = []
     refused: list[str] = []
     for option, part in _parts().items():
-        content = [{"type": "text", "text": "What is this?"}, part]
+        content = [{"type": "text", "text": "Describe this."}, part]
         body = {
             "model": endpoint.generation.model,
             "messages": [{"role": "user", "content": content}],
