@@ -24,6 +24,9 @@ _FIRST_CHARACTERS: Final = frozenset(tag[0] for tag in TAGS)
 _OPENED_BY_TEMPLATE: Final = ("</think>", "</seed:think>", "[/THINK]", "◁/think▷")
 """Closing tags whose opening one may be the end of the prompt, by the model's chat template."""
 
+MARKS: Final = (*TAGS, *_OPENED_BY_TEMPLATE)
+"""A text without any of these has no reasoning in tags."""
+
 
 def answer_start(text: str) -> int:
     """The start of the answer in a text, after leading reasoning; the end of the text without one."""

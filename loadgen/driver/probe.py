@@ -15,7 +15,7 @@ from loadgen.driver.client.exchange import Exchange
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.stream import ResponseStream
 from loadgen.driver.errors import RejectedError, UnreachableError
-from loadgen.driver.requests.attempt import RefusedMembers, attempt_request
+from loadgen.driver.requests.attempt import REFUSALS, attempt_request
 from workloads.errors import did_you_mean
 from workloads.sample import Sample
 
@@ -127,7 +127,6 @@ class Prober:
 
     async def completion(self, more: Mapping[str, Any] = _NOTHING) -> Probe:
         """Send one short request, with `more` in the body, and again without optional members if refused."""
-        refused = RefusedMembers(self._generation, _ignore)
         body = self._codec.request(_PROBE, self._generation)
         body = body if isinstance(body, bytes) else orjson.dumps(body | dict(more))
         content_type: str = getattr(self._codec, "content_type", JSON)
@@ -140,8 +139,13 @@ class Prober:
                 exchange,
             )
             self._require_reached(exchange)
+            if failed is None or failed.failure not in REFUSALS:
+                break
+            from loadgen.driver.requests.refused_members import RefusedMembers
+
+            refused = RefusedMembers(self._generation, _ignore)
             answered = exchange.stream.body() if exchange.response else b""
-            name = refused.refused_in(body, failed.failure, answered) if failed else None
+            name = refused.refused_in(body, failed.failure, answered)
             if name is None or name in more:
                 break
             body, left_out = refused.without(body, name), (*left_out, name)

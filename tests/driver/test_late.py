@@ -16,11 +16,12 @@ import pytest
 from loadgen.driver.client import chat_completions
 from loadgen.driver.client.aiohttp_transport import AiohttpTransport
 from loadgen.driver.client.arrival import StampingSocket, timestamp_source
-from loadgen.driver.client.arrival_bounds import Late, LateReads, SegmentCounter
+from loadgen.driver.client.arrival_bounds import Late
 from loadgen.driver.client.codec import Delta, Generation, Usage
 from loadgen.driver.client.endpoint import endpoint
 from loadgen.driver.client.exchange import SENDING_NS, Exchange
 from loadgen.driver.client.http_transport import HttpTransport, InterpretedTransport
+from loadgen.driver.client.late_reads import LateReads, SegmentCounter
 from loadgen.driver.client.stream import ResponseStream
 from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.requests.turn import RequestRunner

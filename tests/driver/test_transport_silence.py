@@ -14,7 +14,6 @@ from loadgen.driver.client.endpoint import Request
 from loadgen.driver.client.exchange import Exchange
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.stream import ResponseStream
-from loadgen.driver.client.timeouts import SilenceTimeouts, Timeouts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -191,10 +190,3 @@ def test_the_whole_time_counts_what_had_arrived(exchange_of: Any, wire: Any, ste
     """A response that is complete but for its end, and one that had begun, keep what they have."""
     exchange = exchange_of(wire.head() + b": abc\n", step.HANG, timeout_s=LONG_ENOUGH_S)
     assert (exchange.failure, exchange.stream.body()) == (Failure.TOTAL_TIMEOUT, b": abc\n")
-
-
-def test_without_a_limit_there_is_no_timer() -> None:
-    """There is no timer then, not even a loop that could have one."""
-    patience = SilenceTimeouts(Timeouts(), lambda _: None, lambda *_: None)
-    patience.start(None)  # type: ignore[arg-type]
-    patience.stop(None)  # type: ignore[arg-type]

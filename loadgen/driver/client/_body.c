@@ -10,6 +10,7 @@
 
 #include "_body.h"
 #include "_chunks.h"
+#include "_plain.h"
 
 static body *body_with_room(PyTypeObject *type, size_t count, size_t size) {
     allocfunc allocate = PyType_GetSlot(type, Py_tp_alloc);
@@ -137,6 +138,7 @@ static PyObject *body_known(body *b, PyObject *arguments) {
 static PyMethodDef body_methods[] = {
     {"known", (PyCFunction)body_known, METH_VARARGS,
      "Return what the first frames mean whose shapes are known; None for none, or if one arrived before another."},
+    {"plain", (PyCFunction)body_plain, METH_VARARGS, "Return the rows of a plain request whose body this is; None where it is not plain."},
     {"lists", (PyCFunction)body_lists, METH_O, "Return the pieces from a place on, their moments, and which are late."},
     {NULL, NULL, 0, NULL},
 };

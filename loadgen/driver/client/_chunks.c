@@ -6,7 +6,7 @@
 
 #include "_body.h"
 #include "_chunks.h"
-#include "_http1.h"
+#include "_json.h"
 
 static const char BETWEEN[] = "\",\"";
 enum { BETWEEN_SIZE = sizeof BETWEEN - 1, MOST_BYTES = 64 * 1024 /* are read at once, and a frame more */ };
@@ -71,49 +71,6 @@ PyObject *chunks_alike(PyObject *Py_UNUSED(module), PyObject *arguments) {
     }
     PyObject *json = count ? joined_insides(frames, count, size, head, tail) : Py_NewRef(Py_None);
     return json ? Py_BuildValue("nN", count, json) : NULL;
-}
-
-/* A text in JSON, without its quotes: characters, escapes, bytes beyond ASCII. */
-typedef struct {
-    Py_ssize_t characters;
-    bool escapes, wide;
-} json_text;
-
-static int hex_digits(const unsigned char *at, const unsigned char *end) {
-    int value = 0;
-    if (end - at < 4) return -1;
-    for (int i = 0; i < 4; i++) {
-        int digit = http1_hex(at[i]);
-        if (digit < 0) return -1;
-        value = value * 16 + digit;
-    }
-    return value;
-}
-
-/* Whether bytes are one text in JSON, the whole of it. Halves of a character are left to server_json.py. */
-static bool is_text(text inside, json_text *what) {
-    const unsigned char *at = (const unsigned char *)inside.bytes, *end = at + inside.size;
-    bool wide = false;
-    for (; at < end; at++, what->characters++) {
-        if (*at == '"' || *at < ' ') return false;
-        if (*at >= 0x80) {
-            wide = true;
-            what->characters -= *at < 0xC0; /* within a character */
-        } else if (*at == '\\') {
-            what->escapes = true;
-            if (++at == end || !*at || !strchr("\"\\/bfnrtu", *at)) return false;
-            if (*at != 'u') continue;
-            int value = hex_digits(at + 1, end);
-            if (value < 0 || (value >= 0xD800 && value < 0xE000)) return false;
-            at += 4;
-        }
-    }
-    if (!wide) return true;
-    what->wide = true;
-    PyObject *decoded = PyUnicode_DecodeUTF8(inside.bytes, inside.size, NULL);
-    if (!decoded) PyErr_Clear();
-    Py_XDECREF(decoded);
-    return decoded;
 }
 
 /* The shapes of frames that begin alike (shapes.py), and how they begin in the response that is read. What is in the
@@ -281,7 +238,7 @@ static int take_text(PyObject *items, text_run *run, const source *from, Py_ssiz
         if (!fits(rest, t->head, t->tail)) continue;
         text inside = {rest.bytes + t->head.size, rest.size - t->head.size - t->tail.size};
         json_text what = {0};
-        if (!inside.size || !is_text(inside, &what)) return 0;
+        if (!inside.size || !json_is_text((const unsigned char *)inside.bytes, (size_t)inside.size, &what)) return 0;
         if (run->channel != t->channel) {
             if (!end_run(items, run, from)) return -1;
             run->channel = t->channel;

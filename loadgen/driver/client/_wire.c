@@ -5,7 +5,7 @@
  * is decided about them is decided in Python (wire_connection.py), which also documents what a batch holds.
  *
  * One lock guards all connections. Who holds it never waits for the interpreter, and Python objects are made
- * without it. Stamps are those of arrival.py, and late pieces are found as in arrival_bounds.py. */
+ * without it. Stamps are those of arrival.py, and late pieces are found as in late_reads.py. */
 #define _GNU_SOURCE
 #define Py_LIMITED_API 0x030B0000
 #define PY_SSIZE_T_CLEAN
@@ -30,6 +30,7 @@
 #include "_body.h"
 #include "_chunks.h"
 #include "_http1.h"
+#include "_plain.h"
 #include "_rows.h"
 
 enum {
@@ -46,8 +47,8 @@ enum {
     MUCH = 60,                /* reads per window from which on epoll is asked by time, and down to which */
     LITTLE = 40,
     UPLOAD_BYTES = 64 * 1024, /* memory_bounds.py */
-    ONE_SEGMENT = 1200,       /* arrival_bounds.py */
-    WINDOW = 4,               /* arrival_bounds.py */
+    ONE_SEGMENT = 1200,       /* late_reads.py */
+    WINDOW = 4,               /* late_reads.py */
 };
 #define SECOND 1000000000LL
 #define WINDOW_NS 4000000LL
@@ -55,11 +56,12 @@ enum {
 #define NAP_NS 500000L
 #define LATE_NS 500000LL
 #define SLICE_NS 100000ULL /* the least that Linux accepts */
-#define DOUBT_NS 20000LL          /* arrival_bounds.py */
+#define DOUBT_NS 20000LL          /* late_reads.py */
 #define RESAMPLE_NS 100000000LL   /* arrival.py */
 #define PLAUSIBLE_NS 1000000LL    /* arrival.py */
+#define IDLE_NS 1000000LL /* a connection that was idle for longer is looked at before it is used */
 #define FAREWELL_LENGTH 12
-#define INTERFACE 4 /* compiled.py has the same number: raise both when what Python calls or gets changes */
+#define INTERFACE 5 /* compiled.py has the same number: raise both when what Python calls or gets changes */
 #define ENDS (EPOLLRDHUP | EPOLLHUP | EPOLLERR | EPOLLPRI) /* after these a short read may not be the last */
 #define FLAG(value) ((value) ? Py_True : Py_False)
 
@@ -72,8 +74,10 @@ typedef struct batch {
     piece *pieces;
     size_t count, capacity;
     bool has_head, framed, reusable, unasked, stale;
+    bool plain, announced; /* of a plain request: its end, and whether FIRST_CHUNK is among the rows */
     int end, error;
-    int64_t at, first_byte, sent, sent_by;
+    int64_t at, first_byte, sent, sent_by, ttft;
+    size_t tokens;
 } batch;
 
 typedef struct {
@@ -87,11 +91,12 @@ typedef struct {
     int64_t begun, first_byte, heard, body_at;
     size_t bare; /* bytes since the last piece of the body */
     size_t reads;
-    int64_t extra; /* arrival_bounds.py: segments more than reads, that are accounted for */
+    int64_t extra; /* late_reads.py: segments more than reads, that are accounted for */
     int64_t held;
     int64_t behind; /* it was left unread: what it has may have arrived from then on */
     int64_t sure;
     batch *batch;
+    plain *plain; /* NULL before the first plain request */
 } connection;
 
 typedef struct {
@@ -115,6 +120,8 @@ typedef struct {
     batch *spare;
     size_t spare_count;
     int64_t quiet, offset, sampled, turned, since;
+    known_shapes *shapes; /* NULL while nothing is known */
+    plain_rows rows, taken; /* the rows of plain requests; and those that Python is taking, without the lock */
     unsigned char read[READ_BYTES];
 } wire;
 
@@ -262,6 +269,19 @@ static void drop(wire *w, connection *c) {
     c->fd = -1;
 }
 
+static bool is_plain(const connection *c) { return c->plain && c->plain->on; }
+
+/* A request ends that Python has not followed: in order, or Python has to see why not. */
+static void finish_plain(wire *w, connection *c, batch *b, bool in_order, int64_t at) {
+    plain *p = c->plain;
+    p->on = false;
+    if (!in_order || !plain_end(p, &w->rows, b->body.length, b->pieces, b->count, at)) return;
+    int64_t tokens = p->usage[OUTPUT] > 0 ? p->usage[OUTPUT] : (int64_t)p->tokens;
+    b->plain = true;
+    b->ttft = p->first_token - p->sent;
+    b->tokens = (size_t)tokens < b->body.length ? (size_t)tokens : b->body.length;
+}
+
 static void finish(wire *w, connection *c, int end, int error, int64_t at) {
     batch *b = batch_of(w, c);
     c->active = false;
@@ -269,7 +289,8 @@ static void finish(wire *w, connection *c, int end, int error, int64_t at) {
         c->reusable = c->reusable && !c->unsent.length && http1_keeps_alive(&c->parser);
     if (end != ENDED || !c->reusable) drop(w, c);
     if (!b) return;
-    b->end = end, b->error = error, b->at = at;
+    if (is_plain(c)) finish_plain(w, c, b, end == ENDED && c->reusable, at);
+    b->end = end, b->error = error, b->at = b->plain ? c->plain->ended : at;
     b->first_byte = c->first_byte;
     b->framed = c->parser.state != UNTIL_CLOSE;
     hand_over(w, c);
@@ -306,7 +327,7 @@ static void lost(wire *w, connection *c, int error) {
     finish(w, c, CUT, error, now_ns());
 }
 
-/* How many more segments than reads there have been, as in arrival_bounds.py. */
+/* How many more segments than reads there have been, as in late_reads.py. */
 static int64_t together(connection *c) {
     uint64_t segments;
     if (!tcp_number(c->fd, offsetof(struct tcp_info, tcpi_data_segs_in), 4, &segments)) return 1 << 30;
@@ -316,7 +337,7 @@ static int64_t together(connection *c) {
     return more;
 }
 
-/* Note the pieces of a read that may have arrived before its stamp, as in arrival_bounds.py. */
+/* Note the pieces of a read that may have arrived before its stamp, as in late_reads.py. */
 static void look(wire *w, connection *c, size_t first, int64_t at, bool ends) {
     batch *b = c->batch;
     int64_t held = c->held, many;
@@ -393,6 +414,10 @@ static void take(wire *w, connection *c, const unsigned char *bytes, size_t leng
         c->bare += length;
     }
     c->heard = c->parser.has_head ? c->body_at : at;
+    if (is_plain(c))
+        c->plain->on = (complete || result == HTTP1_MORE) &&
+                       (had_head == c->parser.has_head || (c->first_byte >= c->begun && plain_head(c->plain, b->head.bytes, b->head.length, c->first_byte))) &&
+                       plain_pieces(c->plain, &w->rows, b->body.bytes, b->pieces, b->count, c->parser.state == IN_CHUNK);
     if (complete) {
         while (used < length && (bytes[used] == '\r' || bytes[used] == '\n')) used++;
         if (used < length) {
@@ -406,7 +431,7 @@ static void take(wire *w, connection *c, const unsigned char *bytes, size_t leng
         finish(w, c, ends[result], result == HTTP1_MALFORMED ? (int)c->parser.state : 0, now_ns());
     } else if (c->bare > HTTP1_MAX_HEAD) {
         finish(w, c, c->parser.has_head ? TRAILERS_TOO_LARGE : HEADERS_TOO_LARGE, 0, now_ns());
-    } else if (c->urgent ? b->has_head || b->count : b->count >= TOGETHER || b->body.length >= LARGE) {
+    } else if (!is_plain(c) && (c->urgent ? b->has_head || b->count : b->count >= TOGETHER || b->body.length >= LARGE)) {
         hand_over(w, c);
     }
 }
@@ -428,6 +453,10 @@ static int read_connection(wire *w, connection *c, int most, bool ends, bool *le
             return reads;
         }
         if (is_full(c)) {
+            if (is_plain(c)) {
+                c->plain->on = false; /* Python takes long answers part by part */
+                hand_over(w, c);
+            }
             watch(w, c, false);
             if (!c->behind) c->behind = w->quiet;
             *left = true;
@@ -621,6 +650,7 @@ static PyObject *bytes_of(const unsigned char *bytes, size_t length) {
 
 /* A batch as Python takes it; see wire_connection.py. */
 static PyObject *object_of(const wire *w, uint64_t id, const batch *b) {
+    if (b->plain) return Py_BuildValue("KLnL", (unsigned long long)id, (long long)b->ttft, (Py_ssize_t)b->tokens, (long long)b->at);
     PyObject *head = b->has_head ? bytes_of(b->head.bytes, b->head.length) : Py_NewRef(Py_None);
     PyObject *body = b->count ? body_of(w->body_type, b->body.bytes, b->pieces, b->count) : Py_NewRef(Py_None);
     if (!head || !body) {
@@ -628,14 +658,15 @@ static PyObject *object_of(const wire *w, uint64_t id, const batch *b) {
         Py_XDECREF(body);
         return NULL;
     }
-    return Py_BuildValue("KLLNLNiLiOOOO", (unsigned long long)id, (long long)b->sent, (long long)b->sent_by, head,
+    return Py_BuildValue("KLLNLNiLiOOOOO", (unsigned long long)id, (long long)b->sent, (long long)b->sent_by, head,
                          (long long)b->first_byte, body, b->end, (long long)b->at, b->error, FLAG(b->framed),
-                         FLAG(b->reusable), FLAG(b->unasked), FLAG(b->stale));
+                         FLAG(b->reusable), FLAG(b->unasked), FLAG(b->stale), FLAG(b->announced));
 }
 
 /* Detach what a connection has to hand over; under the lock. NULL where that is nothing. */
 static batch *detach(wire *w, connection *c) {
     batch *b = c->batch;
+    if (c->plain) c->plain->on = false;
     if (c->stirred && !c->active && (!b || !b->end)) {
         c->stirred = false;
         if ((b = batch_of(w, c))) b->end = IDLE_READABLE;
@@ -649,6 +680,7 @@ static batch *detach(wire *w, connection *c) {
         finish(w, c, NO_MEMORY, 0, now_ns());
     b->reusable = c->reusable;
     b->unasked = c->unasked;
+    b->announced = c->plain && c->plain->announced;
     if (c->active) watch(w, c, true);
     if (c->stirred) hand_over(w, c); /* after the end of the response that it followed */
     return b;
@@ -837,6 +869,73 @@ static PyObject *wire_request(wire *w, PyObject *arguments) {
     return Py_BuildValue("LLN", (long long)at, (long long)by, PyBool_FromLong(sent));
 }
 
+/* Whether an idle connection can carry a plain request; under the lock. */
+static bool is_ready(wire *w, connection *c, size_t length, size_t id_size) {
+    char byte;
+    if (!c || !w->shapes || c->fd < 0 || c->active || c->stirred || c->batch || length >= UPLOAD_BYTES || id_size > MOST_ID) return false;
+    if (!c->plain && !(c->plain = calloc(1, sizeof *c->plain))) return false;
+    return now_ns() - c->heard < IDLE_NS || (recv(c->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN);
+}
+
+/* Send a plain request, and add a row for it (schema.py); return when it was sent, 0 if not at once, or None if the connection is not to be used. */
+static PyObject *wire_plain(wire *w, PyObject *arguments) {
+    unsigned long long number;
+    long long issued;
+    int code;
+    PyObject *gaps;
+    const char *bytes, *id, *data, *texts;
+    Py_ssize_t length, id_size, data_size, texts_size;
+    if (!PyArg_ParseTuple(arguments, "Ky#iLs#z#z#O", &number, &bytes, &length, &code, &issued, &id, &id_size, &data, &data_size,
+                          &texts, &texts_size, &gaps))
+        return NULL;
+    bool ready, sent = false, added = true;
+    int64_t at = 0;
+    Py_BEGIN_ALLOW_THREADS;
+    read_if_due(w);
+    pthread_mutex_lock(&w->lock);
+    connection *c = find(w, number);
+    if ((ready = is_ready(w, c, (size_t)length, (size_t)id_size))) {
+        plain *p = c->plain;
+        plain_begin(p, w->shapes);
+        memcpy(p->id, id, p->id_size = (size_t)id_size);
+        added = rows_issued(&w->rows, p, code, issued, (span){(unsigned char *)data, (size_t)data_size}, (span){(unsigned char *)texts, (size_t)texts_size});
+        sent = begin(w, c, bytes, (size_t)length, &at);
+        p->sent = at;
+        p->on = sent && (added &= rows_sent(&w->rows, p, at, now_ns()));
+    }
+    pthread_mutex_unlock(&w->lock);
+    Py_END_ALLOW_THREADS;
+    if (!added) return PyErr_NoMemory();
+    if (!ready) Py_RETURN_NONE;
+    return PyLong_FromLongLong(sent ? at : 0);
+}
+
+static PyObject *wire_teach(wire *w, PyObject *source) {
+    known_shapes *shapes = shapes_of_python(source);
+    if (!shapes) return NULL;
+    lock_slowly(w);
+    shapes->older = w->shapes;
+    w->shapes = shapes;
+    pthread_mutex_unlock(&w->lock);
+    Py_RETURN_NONE;
+}
+
+static PyObject *wire_rows(wire *w, PyObject *kind) {
+    long code = PyLong_AsLong(kind);
+    if (code == -1 && PyErr_Occurred()) return NULL;
+    if (!w->taken.count) {
+        lock_slowly(w);
+        buffer emptied = w->taken.bytes;
+        w->taken = w->rows;
+        w->rows.bytes = emptied, w->rows.count = 0;
+        pthread_mutex_unlock(&w->lock);
+    }
+    if (!w->taken.count) Py_RETURN_NONE;
+    PyObject *message = rows_message(&w->taken, (int)code);
+    if (message) w->taken.bytes.length = w->taken.count = 0;
+    return message;
+}
+
 static PyObject *wire_take(wire *w, PyObject *arguments) {
     PyObject *number;
     int reads;
@@ -933,7 +1032,9 @@ static PyObject *wire_forget(wire *w, PyObject *number) {
     drop(w, c);
     if (c->batch) batch_put_back(w, c->batch);
     free(c->unsent.bytes);
+    plain_free(c->plain);
     c->batch = NULL;
+    c->plain = NULL;
     c->unsent = (buffer){0};
     c->generation = c->generation == UINT32_MAX - 1 ? 1 : c->generation + 1;
     w->unused[w->unused_count++] = c->number;
@@ -996,8 +1097,17 @@ static void wire_dealloc(wire *w) {
         connection *c = w->connections[i];
         if (c->batch) batch_free(c->batch);
         free(c->unsent.bytes);
+        plain_free(c->plain);
         free(c);
     }
+    while (w->shapes) {
+        known_shapes *shapes = w->shapes;
+        w->shapes = shapes->older;
+        shapes_free(shapes);
+    }
+    free(w->rows.bytes.bytes);
+    free(w->taken.bytes.bytes);
+    free(w->rows.scratch.bytes);
     while (w->spare) {
         batch *b = w->spare;
         w->spare = b->next;
@@ -1052,6 +1162,9 @@ static PyMethodDef wire_methods[] = {
     {"add", (PyCFunction)wire_add, METH_O, "Take over a connected socket by its descriptor; return its number."},
     {"connect", (PyCFunction)wire_connect, METH_O, "Take over a socket that is being connected; return its number."},
     {"request", (PyCFunction)wire_request, METH_VARARGS, "Send a request; return (at_ns, by_ns, whether all of it left)."},
+    {"plain", (PyCFunction)wire_plain, METH_VARARGS, "Send a plain request; return when, 0 if not at once; None if the connection cannot."},
+    {"teach", (PyCFunction)wire_teach, METH_O, "Take over what is known of responses: (starts, tags, headers)."},
+    {"rows", (PyCFunction)wire_rows, METH_O, "Return the rows of plain requests as a message of a kind, and how many; or None."},
     {"collect", (PyCFunction)wire_collect, METH_O, "Return what came, at most so many batches."},
     {"take", (PyCFunction)wire_take, METH_VARARGS, "Return what came on one connection, after so many reads; or None."},
     {"calm", (PyCFunction)wire_calm, METH_O, "Hand over the rest of a response in larger batches."},

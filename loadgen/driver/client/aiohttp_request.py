@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from loadgen.driver.client.endpoint import Endpoint
     from loadgen.driver.client.exchange import Exchange
     from loadgen.driver.client.observed_socket import ObservedSocket
-    from loadgen.driver.client.timeouts import Silence, Timeouts
+    from loadgen.driver.client.silence_timeouts import Silence
+    from loadgen.driver.client.timeouts import Timeouts
 
 
 class RequestState(Passage):

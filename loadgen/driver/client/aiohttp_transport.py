@@ -26,7 +26,7 @@ from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.head import REQUEST_TIMEOUT_408, head, require_asked
 from loadgen.driver.client.memory_bounds import MAX_HEAD_BYTES
 from loadgen.driver.client.observed_socket import ObservedSocket, Passage
-from loadgen.driver.client.timeouts import Silence, SilenceTimeouts
+from loadgen.driver.client.silence_timeouts import Silence, SilenceTimeouts
 from loadgen.driver.client.tls import tls_context
 from loadgen.driver.errors import RequestFailedError
 
@@ -55,7 +55,9 @@ class AiohttpTransport:
         self.endpoint = endpoint
         self._timeouts = timeouts
         self._states: dict[Exchange, RequestState] = {}
-        self._silence = SilenceTimeouts(timeouts, self._states.get, self._silent)
+        self._silence: SilenceTimeouts | None = None
+        if timeouts.silences:
+            self._silence = SilenceTimeouts(timeouts, self._states.get, self._silent)
         self._session: aiohttp.ClientSession | None = None
 
     async def send(self, request: Request, exchange: Exchange) -> None:
@@ -65,7 +67,8 @@ class AiohttpTransport:
             due_s = asyncio.get_running_loop().time() + self._timeouts.timeout_s
         state = self._states[exchange] = RequestState(exchange, asyncio.timeout_at(due_s))
         token = CURRENT.set(state)
-        self._silence.start(exchange)
+        if self._silence is not None:
+            self._silence.start(exchange)
         try:
             async with state.limit:
                 try:
@@ -77,7 +80,8 @@ class AiohttpTransport:
                     exchange.again()
                     state = self._states[exchange] = RequestState(exchange, state.limit, retried=True)
                     CURRENT.set(state)
-                    self._silence.start_again(exchange)
+                    if self._silence is not None:
+                        self._silence.start_again(exchange)
                     await self._carry(request.resent(), state)
         except RequestFailedError as error:
             exchange.failed(error.failure, str(error), time.monotonic_ns())
@@ -86,7 +90,8 @@ class AiohttpTransport:
             state.give_up(Silence(Failure.TOTAL_TIMEOUT, self._timeouts.too_late, round(due_s * _SECOND)))
         finally:
             del self._states[exchange]
-            self._silence.stop(exchange)
+            if self._silence is not None:
+                self._silence.stop(exchange)
             CURRENT.reset(token)
             state.leave()
 
@@ -103,7 +108,8 @@ class AiohttpTransport:
 
     async def close(self) -> None:
         """Close the connections."""
-        self._silence.close()
+        if self._silence is not None:
+            self._silence.close()
         if self._session is not None:
             await self._session.close()
             self._session = None

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final
 
 import httptools
 
-from loadgen.driver.client.arrival_bounds import LateReads, SegmentCounter
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.head import (
     REQUEST_TIMEOUT_408,
@@ -27,14 +26,16 @@ from loadgen.driver.client.head import (
     parse_failure,
     require_asked,
 )
+from loadgen.driver.client.late_reads import LateReads, SegmentCounter
 from loadgen.driver.client.memory_bounds import MAX_HEAD_BYTES
 from loadgen.driver.client.upload import OBSERVED_BYTES, ObservedUpload
 from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:
     from loadgen.driver.client.arrival import StampingSocket
-    from loadgen.driver.client.arrival_bounds import Late, Read
+    from loadgen.driver.client.arrival_bounds import Late
     from loadgen.driver.client.exchange import Exchange
+    from loadgen.driver.client.late_reads import Read
     from loadgen.driver.client.ready import Ready
     from loadgen.driver.client.tls import TLSLayer
 

@@ -42,6 +42,9 @@ class Setup:
     unasked: int = 0
 
 
+REUSED: Final = Setup(reused=True)
+
+
 class Exchange:
     """The observations of a transport.
 

@@ -9,16 +9,19 @@ reads the same from it with another id and another time. Only what has been seen
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import orjson
 
 from loadgen.driver.client import server_json
 from loadgen.driver.client.body_format import excerpt
-from loadgen.driver.client.codec import Codec, Delta
+from loadgen.driver.client.codec import Codec, Delta, Usage
 from loadgen.driver.client.compiled import compiled_function
 from loadgen.driver.client.failure import Failure
+from loadgen.driver.client.head import STATING
 from loadgen.driver.errors import MalformedResponseError, RequestFailedError
+from recorder.finish_reasons import AnswerEnding, ending_of
+from workloads.thinking import MARKS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, MutableSet, Sequence
@@ -56,6 +59,7 @@ _OTHER_RESPONSE: Final = rb"\1another id\g<2>1"
 _START: Final = b"data: "
 _END: Final = b"\n\n"
 _LONGEST: Final = 2048
+_COUNTS: Final = 5
 _MOST_SHAPES: Final = 64
 """How many shapes are kept, and how many that were seen once: a server that numbers its frames has no end."""
 
@@ -76,8 +80,21 @@ class Shapes:
         self.groups: list[FramesAlike] = []
         #: Whether frames have new parts of a text, although the protocol has the whole text in each.
         self.has_parts = False
+        self.version = 0  #: how often something was learnt
         self._codec = codec
         self._seen_once: set[object] = set()
+
+    def plain(self) -> tuple[Any, ...]:
+        """The shapes for compiled code that follows whole responses (`_plain.c`)."""
+        starts = tuple(
+            (
+                *(before, between),
+                tuple((head, tail, channel == "reasoning") for head, tail, channel in templates),
+                tuple(filter(None, map(_plain_frame, deltas.items()))),
+            )
+            for before, between, templates, deltas in self.groups
+        )
+        return starts, tuple(mark.encode() for mark in MARKS), tuple(STATING)
 
     def read(
         self, frames: list[bytes], moments: list[int], late: dict[int, Late], first: int, limit: int
@@ -111,6 +128,7 @@ class Shapes:
         ]
         if self._means_the_same(*payloads):
             self._alike_or_new(before, between).templates.append(own)
+            self.version += 1
 
     def note_delta(self, received: bytes, payload: bytes, delta: Delta) -> None:
         """Keep the meaning of a frame without a text, if other responses can have such a frame."""
@@ -124,6 +142,7 @@ class Shapes:
         if self._means_the_same(payload, _of_other_response(received)[len(_START) : -len(_END)]):
             before, between, rest = common
             self._alike_or_new(before, between).deltas[rest] = delta
+            self.version += 1
 
     def _alike(self, before: bytes, between: bytes) -> FramesAlike | None:
         return next((alike for alike in self.groups if alike[:2] == (before, between)), None)
@@ -179,6 +198,23 @@ class ResponseShapes:
             own = Template(self._prefix + template.head, template.tail, template.channel)
             self._own[template] = own
         return own
+
+
+def _plain_frame(learnt: tuple[bytes, Delta]) -> tuple[Any, ...] | None:
+    """What a frame without a text means to compiled code; None for a frame that only Python reads."""
+    rest, delta = learnt
+    usage, reason = delta.usage or Usage(), delta.finish_reason
+    others = delta._replace(finish_reason=None, usage=None, silent=False, opens=False)
+    if others != Delta() or delta.silent != delta.opens or usage.media_tokens or usage.excludes_reasoning:
+        return None
+    if reason is not None and ending_of(reason) is AnswerEnding.ABORTED:
+        return None
+    counts = usage._replace(output_tokens=usage.generated_tokens)[:_COUNTS] if delta.usage else ()
+    return rest, delta.opens, orjson.dumps(reason) if reason else b"", tuple(map(_counted, counts))
+
+
+def _counted(count: int | None) -> int:
+    return -1 if count is None else count
 
 
 def _common(received: bytes) -> tuple[bytes, bytes, bytes] | None:

@@ -20,13 +20,14 @@ if TYPE_CHECKING:
 
 _OK: Final = 200
 _CACHE_SIZE: Final = 32
-_STATING: Final = frozenset(
+STATING: Final = frozenset(
     {
         *(b"server-timing", b"openai-processing-ms", b"x-envoy-upstream-service-time"),
         *(b"x-kong-upstream-latency", b"x-litellm-response-duration-ms"),
         *(b"x-queue-time", b"x-inference-time", b"x-total-time"),
     }
 )
+"""Fields with times of the request by a server or gateway."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +72,14 @@ def head(status: int, fields: tuple[tuple[bytes, bytes], ...]) -> Head:
         chunked=chunked,
         until_close=b"content-length" not in values and not chunked,
         media_type=media_type,
-        stated={} if _STATING.isdisjoint(values) else _stated(fields),
+        stated={} if STATING.isdisjoint(values) else _stated(fields),
     )
 
 
 def _stated(fields: tuple[tuple[bytes, bytes], ...]) -> Mapping[str, str]:
     from loadgen.driver.client.server_statements import headers_stated
 
-    return headers_stated(fields, _STATING)
+    return headers_stated(fields, STATING)
 
 
 def is_of_http(error: Exception) -> bool:

@@ -6,13 +6,15 @@ import asyncio
 import time
 from collections import deque
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from loadgen.driver.client.compiled import COMPILED
 from loadgen.driver.client.dialing import Dialer, refused
-from loadgen.driver.client.exchange import Setup
+from loadgen.driver.client.exchange import REUSED, Setup
 from loadgen.driver.client.failure import Failure
-from loadgen.driver.client.timeouts import Deadlines, Silence, SilenceTimeouts
+from loadgen.driver.client.plain_request import PlainRequest
+from loadgen.driver.client.timeouts import Deadlines
 from loadgen.driver.client.wire_connection import WireConnection, WireLoop
 from loadgen.driver.errors import RequestFailedError
 
@@ -22,12 +24,14 @@ if TYPE_CHECKING:
     from loadgen.driver.client.connection import Connection
     from loadgen.driver.client.endpoint import Endpoint, Request
     from loadgen.driver.client.exchange import Exchange
+    from loadgen.driver.client.frame_cache import Shapes
     from loadgen.driver.client.ready import Ready
+    from loadgen.driver.client.silence_timeouts import Silence, SilenceTimeouts
     from loadgen.driver.client.timeouts import Timeouts
+    from recorder.schema import Row
 
     AnyConnection = Connection | WireConnection
 
-_REUSED: Final = Setup(reused=True)
 _SECOND: Final = 1_000_000_000
 _DIALS_AT_ONCE: Final = 64
 """How many connections are opened at a time ahead of the load: few servers listen with a longer queue."""
@@ -55,22 +59,75 @@ class HttpTransport:
         self._reader: Ready | WireLoop | None = None
         in_c = self.compiled and endpoint.scheme == "http"
         self._interpreted = None if in_c else _interpreted_connection()
-        self._deadlines: Deadlines[Exchange] = Deadlines(timeouts.timeout_s, self._late)
-        self._silence = SilenceTimeouts(timeouts, self._carriers.get, self._silent)
+        self._deadlines: Deadlines[Exchange | PlainRequest] = Deadlines(timeouts.timeout_s, self._late)
+        self._silence: SilenceTimeouts | None = None
+        if timeouts.silences:
+            from loadgen.driver.client.silence_timeouts import SilenceTimeouts
+
+            self._silence = SilenceTimeouts(timeouts, self._carriers.get, self._silent)
+        self._taught = 0
+
+    def plain(
+        self, request: Request, issued: Row, shapes: Shapes, resumed: Callable[[bool], Exchange]
+    ) -> PlainRequest | None:
+        """Send a request that compiled code follows, or return None; `send` follows what is `resumed`."""
+        if not (self._idle and shapes.version) or self._unasked or self._silence is not None:
+            return None
+        connection, reader = self._idle[-1], self._reader
+        if type(connection) is not WireConnection or type(reader) is not WireLoop or not connection.reusable:
+            return None
+        if self._taught != shapes.version:
+            self._taught = shapes.version
+            reader.wire.teach(shapes.plain())
+        plain = PlainRequest(connection.resume, resumed, partial(self._plain_over, connection))
+        if not connection.plain(self.endpoint.http1(request), issued, plain):
+            return None
+        self._idle.pop()
+        self._deadlines.start(plain)
+        if not plain.sent_ns:
+            plain.give_up()
+        return plain
+
+    def abandon(self, plain: PlainRequest) -> Exchange | None:
+        """Give a plain request up; return an exchange with what has arrived, or None after the end."""
+        if (exchange := plain.give_up()) is not None:
+            self._carriers.pop(exchange).close()
+        return exchange
+
+    def _plain_over(self, connection: WireConnection, plain: PlainRequest) -> None:
+        """Keep the connection of a request that ended, or let the exchange have it."""
+        if (exchange := plain.exchange) is None:
+            self._idle.append(connection)
+        else:
+            exchange.due_s = self._deadlines.due_s(plain)
+            self._carriers[exchange] = connection
+        self._deadlines.stop(plain)
+
+    def plain_rows(self, kind: int) -> tuple[bytes, int] | None:
+        """The rows of plain requests, as a worker's message of a kind, and how many; None without any."""
+        rows: tuple[bytes, int] | None = None
+        if type(self._reader) is WireLoop:
+            rows = self._reader.wire.rows(kind)
+        return rows
 
     async def send(self, request: Request, exchange: Exchange) -> None:
         """Send one request; return when the exchange is finished, which a cancelled one never is."""
-        data = self.endpoint.http1(request)
-        connection: AnyConnection | None = None
+        connection = self._carriers.get(exchange)
         self._deadlines.start(exchange, exchange.due_s)
-        self._silence.start(exchange)
+        if self._silence is not None:
+            self._silence.start(exchange)
         try:
-            connection, exchange.setup = self._idle_connection() or await self._dialed(exchange)
-            if self._begin(data, exchange, connection):
-                await exchange.finished
-            if connection.stale and exchange.setup.reused:
+            if connection is not None:
+                await exchange.finished  # it goes on from a plain request
+            else:
+                data = self.endpoint.http1(request)
+                connection, exchange.setup = self._idle_connection() or await self._dialed(exchange)
+                if self._begin(data, exchange, connection):
+                    await exchange.finished
+            if connection.stale and exchange.setup is not None and exchange.setup.reused:
                 exchange.again()
-                self._silence.start_again(exchange)
+                if self._silence is not None:
+                    self._silence.start_again(exchange)
                 connection, exchange.setup = await self._dialed(exchange, retried=True)
                 if self._begin(self.endpoint.http1(request.resent()), exchange, connection):
                     await exchange.finished
@@ -78,7 +135,8 @@ class HttpTransport:
             exchange.failed(error.failure, str(error), time.monotonic_ns())
         finally:
             self._deadlines.stop(exchange)
-            self._silence.stop(exchange)
+            if self._silence is not None:
+                self._silence.stop(exchange)
             if connection is not None:
                 self._carriers.pop(exchange, None)
                 self._release(connection, exchange)
@@ -114,16 +172,24 @@ class HttpTransport:
     async def close(self) -> None:
         """Close the idle connections."""
         self._deadlines.close()
-        self._silence.close()
+        if self._silence is not None:
+            self._silence.close()
         while self._idle:
             self._idle.pop().close()
         if self._reader is not None:
             self._reader.close()
             self._reader = None
 
-    def _late(self, exchange: Exchange, due_s: float) -> None:
-        # The event loop's clock is CLOCK_MONOTONIC.
-        self._give_up(exchange, Failure.TOTAL_TIMEOUT, self._too_late, round(due_s * _SECOND))
+    def _late(self, late: Exchange | PlainRequest, due_s: float) -> None:
+        due_ns = round(due_s * _SECOND)  # the event loop's clock is CLOCK_MONOTONIC
+        exchange: Exchange | None
+        if isinstance(late, PlainRequest):
+            late.deadline_ns = due_ns
+            exchange = late.give_up()
+        else:
+            exchange = late
+        if exchange is not None:
+            self._give_up(exchange, Failure.TOTAL_TIMEOUT, self._too_late, due_ns)
 
     def _silent(self, exchange: Exchange, silence: Silence) -> None:
         self._give_up(exchange, *silence)
@@ -149,7 +215,7 @@ class HttpTransport:
         while self._idle:
             connection = self._idle.pop()
             if connection.reusable and not connection.is_stale():
-                return connection, self._noting_unasked(_REUSED) if self._unasked else _REUSED
+                return connection, self._noting_unasked(REUSED) if self._unasked else REUSED
             connection.close()
             self._unasked += connection.unasked
         return None

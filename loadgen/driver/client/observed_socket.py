@@ -12,8 +12,8 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver.client.arrival import StampingSocket
-from loadgen.driver.client.arrival_bounds import SegmentCounter
 from loadgen.driver.client.head import is_unasked
+from loadgen.driver.client.late_reads import SegmentCounter
 from loadgen.driver.client.memory_bounds import MAX_HEAD_BYTES
 from loadgen.driver.errors import HeadTooLargeError
 

@@ -16,7 +16,7 @@ from loadgen.driver.client.codec import Codec, Delta
 from loadgen.driver.client.frame_cache import END, Template, learn, read_frame
 from loadgen.driver.client.memory_bounds import PIECE_BYTES, SMALL_BYTES, Allowance
 from loadgen.driver.client.parsed_response import ParsedResponse
-from loadgen.driver.client.sse import Frame, JsonLinesDecoder, SSEDecoder
+from loadgen.driver.client.sse import Frame, SSEDecoder
 from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:
@@ -50,12 +50,17 @@ class ResponseStream:
     """
 
     def __init__(
-        self, codec: Codec, allowance: Allowance | None = None, shapes: Shapes | None = None
+        self,
+        codec: Codec,
+        allowance: Allowance | None = None,
+        shapes: Shapes | None = None,
+        reader: Codec | None = None,
     ) -> None:
         self.answer = ParsedResponse()
         self.bytes = self.reads = self.last_ns = 0
         self._settle_at = SMALL_BYTES
-        self._codec = self.reader = codec
+        self._codec = codec
+        self.reader = reader or codec
         self._allowance = allowance or Allowance()
         self._held = self._passed = 0
         self.streamed = self.awaits_token = False
@@ -198,6 +203,8 @@ class ResponseStream:
         self._finder = None
         self.streamed = self.awaits_token = form is not BodyFormat.WHOLE
         if form is BodyFormat.LINES:
+            from loadgen.driver.client.json_lines import JsonLinesDecoder
+
             self._sse = JsonLinesDecoder()
         if (other := deviation(form, self.media_type)) and not hasattr(self.reader, "timed"):
             self.deviations.add(other)

@@ -24,12 +24,15 @@ from loadgen.driver.client.head import (
     require_asked,
 )
 from loadgen.driver.client.memory_bounds import MAX_HEAD_BYTES, UPLOAD_BYTES
+from loadgen.driver.client.plain_request import PlainEnd
 from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:
     from loadgen.driver.client._wire import Body
     from loadgen.driver.client.arrival import StampingSocket
     from loadgen.driver.client.exchange import Exchange
+    from loadgen.driver.client.plain_request import PlainRequest
+    from recorder.schema import Row
 
 _AT_ONCE: Final = 32
 """How many batches are taken in one turn of the event loop."""
@@ -91,6 +94,11 @@ class ReceivedBatch(NamedTuple):
     reusable: bool  #: whether the connection can carry another request
     unasked: bool  #: whether a response came that no request had asked for
     stale: bool  #: whether the connection ended without a byte of a response
+    announced: bool  #: of a plain request, whether the rows have the first chunk
+
+
+_WHOLE: Final = len(ReceivedBatch._fields)
+_END: Final = ReceivedBatch._fields.index("end")
 
 
 class WireLoop:
@@ -182,6 +190,7 @@ class WireConnection:
         "_loop",
         "_number",
         "_observer",
+        "_plain",
         "_request_bytes",
         "reusable",
         "stale",
@@ -193,6 +202,7 @@ class WireConnection:
         self.stale = self.unasked = self._is_kept = self._is_calm = False
         self._loop = loop
         self._observer: Exchange | None = None
+        self._plain: PlainRequest | None = None
         self._begun_ns = self._request_bytes = 0
         self._number: int | None = loop.add(self, sock.fileno())
         sock.detach()
@@ -214,6 +224,24 @@ class WireConnection:
         else:
             self.catch_up()
 
+    def plain(self, data: bytes, issued: Row, observer: PlainRequest) -> bool:
+        """Send one request that compiled code follows; tell whether this connection can carry one."""
+        sent_ns = self._loop.wire.plain(self._number, data, *issued)
+        if sent_ns is None:
+            return False
+        self._plain = observer
+        self._is_calm = False
+        self._request_bytes = len(data)
+        self._begun_ns = sent_ns or issued[1]
+        observer.sent_ns = sent_ns
+        return True
+
+    def resume(self) -> None:
+        """Have Python follow the rest of a request that compiled code has followed so far."""
+        self.read_on()
+        if self._plain is not None:
+            self._go_on(self._plain, announced=False)
+
     def read_on(self) -> None:
         """Read and parse the socket's data, without waiting for a turn."""
         self._take(_READS)
@@ -226,13 +254,13 @@ class WireConnection:
         """Close the connection at once; the observer has all read data."""
         if self._number is None:
             return
-        if self._observer is not None:
+        if self._observer is not None or self._plain is not None:
             self.read_on()
         self._forget()
 
     def close_if_idle(self) -> None:
         """Close the connection, unless in use."""
-        if self._observer is None:
+        if self._observer is None and self._plain is None:
             self.close()
 
     def is_stale(self) -> bool:
@@ -246,13 +274,24 @@ class WireConnection:
         return state != _QUIET
 
     def take(self, fields: tuple[Any, ...]) -> None:
-        """Take the fields of a `ReceivedBatch`."""
+        """Take the fields of a `ReceivedBatch`, or the end of a plain request."""
+        if self._plain is not None:
+            if len(fields) < _WHOLE:
+                plain, self._plain, self._is_kept = self._plain, None, True
+                plain.ended(PlainEnd(*fields[1:]))
+                return
+            self._go_on(self._plain, announced=fields[-1])
+        if self._observer is not None:
+            self._take_part(fields, self._observer)
+        elif fields[_END] == _IDLE_READABLE:
+            self.is_stale()
+
+    def _go_on(self, plain: PlainRequest, *, announced: bool) -> None:
+        self._plain, self._observer = None, plain.resume(announced=announced)
+
+    def _take_part(self, fields: tuple[Any, ...], observer: Exchange) -> None:
+        """Take a part of a response."""
         _, sent_ns, sent_by_ns, raw_head, first_byte_ns, body, end, at_ns, _, framed, reusable, *_ = fields
-        observer = self._observer
-        if observer is None:
-            if end == _IDLE_READABLE:
-                self.is_stale()
-            return
         try:
             if sent_ns:
                 observer.sent(sent_ns, sent_by_ns)

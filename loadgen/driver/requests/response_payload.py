@@ -1,10 +1,11 @@
-"""The payload of the event that ends a request: the facts of a response, whole or partial."""
+"""The payloads of events: of a request that was sent, and of a response, whole or partial."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from loadgen.driver.client.arrival_bounds import coalesced, gaps_us
+from loadgen.driver.client.endpoint import attempt_id, resent_id
 from workloads.thinking import answer_start
 
 if TYPE_CHECKING:
@@ -12,6 +13,28 @@ if TYPE_CHECKING:
 
     from loadgen.driver.client.exchange import Exchange
     from loadgen.driver.client.parsed_response import ParsedResponse
+
+
+def sent_payload(exchange: Exchange, sample_uuid: str, attempt: int, span_id: str | None) -> dict[str, Any]:
+    """Everything that is known of a request that was just sent."""
+    setup = exchange.setup
+    data: dict[str, Any] = {} if span_id is None else {"span_id": span_id}
+    request_id = attempt_id(sample_uuid, attempt)
+    if setup is not None and setup.retried:
+        request_id = resent_id(request_id)
+    if request_id != sample_uuid:
+        data["request_id"] = request_id
+    if setup is not None:
+        data["reused"] = setup.reused
+        if setup.retried:
+            data["retried"] = True
+        if setup.unasked:
+            data["unasked"] = setup.unasked
+        if not setup.reused:
+            data |= {"dns_ms": setup.dns_ms, "connect_ms": setup.connect_ms, "tls_ms": setup.tls_ms}
+    if exchange.sent_high_ns is not None:
+        data["sent_high_ns"] = exchange.sent_high_ns
+    return data
 
 
 def response_payload(exchange: Exchange) -> dict[str, Any]:

@@ -15,24 +15,28 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from loadgen.driver.client.endpoint import JSON, Request, attempt_id, resent_id
+from loadgen.driver.client.endpoint import JSON, Request, attempt_id
 from loadgen.driver.client.exchange import Exchange
 from loadgen.driver.client.frame_cache import Shapes
+from loadgen.driver.client.http_transport import HttpTransport
 from loadgen.driver.client.memory_bounds import SHIP_BYTES, Allowance
 from loadgen.driver.client.redaction import hidden
 from loadgen.driver.client.stream import ResponseStream
 from loadgen.driver.errors import RequestFailedError
-from loadgen.driver.requests.attempt import RefusedMembers, Retries, attempt_request
-from loadgen.driver.requests.response_payload import response_payload
+from loadgen.driver.requests.attempt import REFUSALS, Retries, attempt_request
+from loadgen.driver.requests.response_payload import response_payload, sent_payload
 from loadgen.driver.requests.turn_outcome import AnswerUse, TurnOutcome, reader_of
 from recorder.event import Event, EventType
+from recorder.schema import row
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from loadgen.driver.client.codec import Codec, Generation
+    from loadgen.driver.client.plain_request import PlainEnd, PlainRequest
     from loadgen.driver.client.transport import Transport
     from loadgen.driver.requests.cache_buster import TraceContext
+    from loadgen.driver.requests.refused_members import RefusedMembers
     from loadgen.driver.requests.session_headers import SessionHeaders
     from workloads.sample import Sample
 
@@ -69,6 +73,7 @@ class RequestRunner:
         further: Sequence[Transport] = (),
         trace_context: bool = False,
         session_headers: SessionHeaders | None = None,
+        follows_plain: bool = False,
     ) -> None:
         self._transports = (transport, *further)
         self.endpoints = len(self._transports)
@@ -80,7 +85,7 @@ class RequestRunner:
         self._redacting = transport.endpoint
         self._hides = transport.endpoint.has_secrets
         self._emit = emit
-        self._refused = RefusedMembers(generation, emit)
+        self._refused: RefusedMembers | None = None
         self._retries = retries or Retries()
         self._allowance = allowance or Allowance()
         self._ship = ship
@@ -90,6 +95,11 @@ class RequestRunner:
 
             self._traces = TraceContext
         self._session_headers = session_headers
+        self._makes_readers = hasattr(codec, "reader")
+        self._in_c: list[HttpTransport] = []
+        in_python = trace_context or session_headers or self._hides or self._makes_readers
+        if follows_plain and codec.announces_end and not (in_python or codec.cumulative):
+            self._in_c = [each for each in self._transports if isinstance(each, HttpTransport)]
         self._asked: set[int | tuple[int, int]] = set()
         self._giving_up_for = _INTERRUPTED
         self._origin, self._numbers = token_hex(8), count()
@@ -118,35 +128,70 @@ class RequestRunner:
         more: Mapping[str, Any] = _NOTHING,
         use: AnswerUse = _MEASURED,
     ) -> TurnOutcome:
-        """Issue one request now and follow the request to the end.
-
-        The issue event keeps `more`. A cancelled request has a CANCELLED event.
-        """
+        """Issue one request now, with `more` in the event, and follow the request to the end."""
         sample_uuid = f"{self._origin}{next(self._numbers):016x}"
         trace = None if self._traces is None else self._traces.new()
         data = self._issue_data(sample, scheduled_ns, phase, endpoint, more, use)
         if trace is not None:
             data["trace_id"] = trace.trace_id
         self._open[sample_uuid] = issued_ns = time.monotonic_ns()
-        self._emit(Event(_ISSUED, issued_ns, sample_uuid, data))
+        issued = Event(_ISSUED, issued_ns, sample_uuid, data)
         transport = self._transports[endpoint]
-        body = self._refused.fitted(body)
-        left_out: tuple[str, ...] = ()
+        if self._refused is not None:
+            body = self._refused.fitted(body)
         request = self._request(sample_uuid, body, trace, more)
+        reader = self._codec
+        if use is _READ or self._makes_readers:
+            reader = reader_of(self._codec, sample, body if use is _READ else b"")
+        try:
+            exchange = None
+            if self._in_c and use is _MEASURED:
+                resumed = partial(self._exchange, sample_uuid, 1, None, reader, None)
+                plain = self._in_c[endpoint].plain(request, row(issued), self._shapes, resumed)
+                if plain is not None:
+                    if (end := await self._plain_end(plain, endpoint, sample_uuid)) is not None:
+                        return TurnOutcome(None, end.ttft_ns / 1e6, end.tokens, ended_ns=end.ended_ns)
+                    exchange = plain.exchange
+            if exchange is None:
+                self._emit(issued)
+                exchange = self._exchange(sample_uuid, 1, trace, reader)
+            return await self._follow(transport, request, exchange, trace, issued_ns, more, use)
+        finally:
+            del self._open[sample_uuid]
+
+    async def _plain_end(self, plain: PlainRequest, endpoint: int, sample_uuid: str) -> PlainEnd | None:
+        """Await the end of a plain request; None where an exchange follows the rest."""
+        try:
+            return await plain.finished
+        except asyncio.CancelledError:
+            if (exchange := self._in_c[endpoint].abandon(plain)) is not None:
+                self._emit_cancelled(sample_uuid, exchange, 1)
+            raise
+
+    async def _follow(
+        self,
+        transport: Transport,
+        request: Request,
+        exchange: Exchange,
+        trace: TraceContext | None,
+        issued_ns: int,
+        more: Mapping[str, Any],
+        use: AnswerUse,
+    ) -> TurnOutcome:
+        """Follow an issued request to the end, with all attempts."""
+        sample_uuid, reader = request.request_id, exchange.stream.reader
+        left_out: tuple[str, ...] = ()
         attempt, failure = 1, None
-        reader = partial(reader_of, self._codec, sample, body if use is _READ else b"")
-        exchange = self._exchange(sample_uuid, attempt, trace, reader())
         try:
             while (
                 failure := await attempt_request(transport, request, exchange, self._decoding)
             ) is not None:
                 # The event loop's clock is CLOCK_MONOTONIC.
                 due_s = self._retries.due_s(issued_ns / _SECOND)
-                response = exchange.stream.body() if exchange.response else b""
-                refused = self._refused.refused_in(request.body, failure.failure, response)
-                if refused is not None:
-                    left_out = (*left_out, refused)
-                    request = request._replace(body=self._refused.without(request.body, refused))
+                if (refused := self._refused_in(request.body, failure, exchange)) is not None:
+                    name, body = refused
+                    left_out = (*left_out, name)
+                    request = request._replace(body=body)
                     self._emit_retry(sample_uuid, exchange, attempt, failure, 0.0)
                 elif not await self._goes_on(sample_uuid, exchange, attempt, failure, due_s):
                     break
@@ -156,24 +201,40 @@ class RequestRunner:
                 if trace is not None:
                     trace = trace.next_attempt()
                     request = request._replace(traceparent=trace.traceparent)
-                exchange = self._exchange(sample_uuid, attempt, trace, reader(), due_s)
-            if failure is None:
+                exchange = self._exchange(sample_uuid, attempt, trace, reader, due_s)
+            if left_out and failure is None and self._refused is not None:
                 self._refused.confirm(left_out)
             end = self._emit_end(sample_uuid, exchange, attempt, failure, more)
             outcome = self._outcome(exchange, failure, end, use)
             return self._read(outcome, exchange) if use is _READ else outcome
         except asyncio.CancelledError:
-            with suppress(RequestFailedError):
-                deque(exchange.stream.decode(), maxlen=0)
-            data = self._end_data(exchange, attempt) | {"reason": self._giving_up_for}
-            self._emit(Event(EventType.CANCELLED, time.monotonic_ns(), sample_uuid, data))
+            self._emit_cancelled(sample_uuid, exchange, attempt)
             raise
         finally:
-            del self._open[sample_uuid]
             if exchange.stream.bytes > SHIP_BYTES:
                 exchange.stream.forget()
                 self._ship()
             exchange.stream.release()
+
+    def _refused_in(
+        self, body: bytes, failure: RequestFailedError, exchange: Exchange
+    ) -> tuple[str, bytes] | None:
+        """The optional member of a request that a failure names, and the body without; None without one."""
+        if failure.failure not in REFUSALS:
+            return None
+        from loadgen.driver.requests.refused_members import RefusedMembers
+
+        self._refused = self._refused or RefusedMembers(self._generation, self._emit)
+        response = exchange.stream.body() if exchange.response else b""
+        name = self._refused.refused_in(body, failure.failure, response)
+        return None if name is None else (name, self._refused.without(body, name))
+
+    def _emit_cancelled(self, sample_uuid: str, exchange: Exchange, attempt: int) -> None:
+        """Record a request that was given up."""
+        with suppress(RequestFailedError):
+            deque(exchange.stream.decode(), maxlen=0)
+        data = self._end_data(exchange, attempt) | {"reason": self._giving_up_for}
+        self._emit(Event(EventType.CANCELLED, time.monotonic_ns(), sample_uuid, data))
 
     def _request(
         self, sample_uuid: str, body: bytes, trace: TraceContext | None, more: Mapping[str, Any]
@@ -201,16 +262,18 @@ class RequestRunner:
         trace: TraceContext | None,
         reader: Codec,
         due_s: float | None = None,
+        announced: bool = False,  # noqa: FBT001, FBT002 (by position, for a `partial`)
     ) -> Exchange:
         """The observer of an attempt; `due_s`: the end of the time limit, after the first attempt."""
         span_id = None if trace is None else trace.span_id
         exchange = Exchange(
-            ResponseStream(self._codec, self._allowance, self._shapes),
+            ResponseStream(self._codec, self._allowance, self._shapes, reader),
             on_sent=lambda sent: self._emit_sent(sample_uuid, attempt, sent, span_id),
-            on_first_token=lambda at_ns: self._emit(Event(_FIRST_CHUNK, at_ns, sample_uuid)),
+            on_first_token=lambda at_ns: (
+                None if announced else self._emit(Event(_FIRST_CHUNK, at_ns, sample_uuid))
+            ),
         )
         exchange.due_s = due_s
-        exchange.stream.reader = reader
         return exchange
 
     async def _goes_on(
@@ -265,25 +328,8 @@ class RequestRunner:
         return data
 
     def _emit_sent(self, sample_uuid: str, attempt: int, exchange: Exchange, span_id: str | None) -> None:
-        setup = exchange.setup
-        data: dict[str, Any] = {} if span_id is None else {"span_id": span_id}
-        request_id = attempt_id(sample_uuid, attempt)
-        if setup is not None and setup.retried:
-            request_id = resent_id(request_id)
-        if request_id != sample_uuid:
-            data["request_id"] = request_id
-        if setup is not None:
-            data["reused"] = setup.reused
-            if setup.retried:
-                data["retried"] = True
-            if setup.unasked:
-                data["unasked"] = setup.unasked
-            if not setup.reused:
-                data |= {"dns_ms": setup.dns_ms, "connect_ms": setup.connect_ms, "tls_ms": setup.tls_ms}
-        if exchange.sent_high_ns is not None:
-            data["sent_high_ns"] = exchange.sent_high_ns
-        assert exchange.sent_ns is not None  # noqa: S101 (this is what was just stamped)
-        self._emit(Event(_SENT, exchange.sent_ns, sample_uuid, data))
+        data = sent_payload(exchange, sample_uuid, attempt, span_id)
+        self._emit(Event(_SENT, exchange.sent_ns or 0, sample_uuid, data))
 
     def _emit_end(
         self,

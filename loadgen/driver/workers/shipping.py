@@ -18,7 +18,7 @@ from recorder import schema
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from loadgen.driver.workers.framing import QueueBounds
     from recorder.event import Event
@@ -38,13 +38,19 @@ _compiled_rows: Callable[..., list[schema.Row]] | None = compiled_function("rows
 
 
 class Shipper:
-    """Takes events and ships them in batches; see `loadgen.driver.requests.session_turns.Room`."""
+    """Ships events, and rows from `sources`, in batches: a `loadgen.driver.requests.session_turns.Room`."""
 
-    def __init__(self, sock: socket.socket, bounds: QueueBounds) -> None:
+    def __init__(
+        self,
+        sock: socket.socket,
+        bounds: QueueBounds,
+        sources: Sequence[Callable[[int], tuple[bytes, int] | None]] = (),
+    ) -> None:
         self.full = False
         self._loop = asyncio.get_running_loop()
         self._outbox = Outbox(sock, self._loop, self._on_sent)
         self._bounds = bounds
+        self._sources = sources
         self._events: list[Event] = []
         self._since_ns = 0
         self._timer: asyncio.TimerHandle | None = None
@@ -68,8 +74,7 @@ class Shipper:
 
     def ship(self) -> None:
         """Ship the queued events."""
-        if self._events:
-            self._send()
+        self._send()
 
     def _send(self, last: bytes = b"") -> None:
         """Send the queued events and a final frame together, so that the parent wakes once."""
@@ -77,10 +82,17 @@ class Shipper:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        count = len(events)
+        frames, count = [last], len(events)
+        if events:
+            frames.insert(0, message(WorkerMessage.ROWS, self._since_ns, rows_of(events)))
+        # What compiled code has of a request comes before what Python adds.
+        for source in self._sources:
+            if (rows := source(WorkerMessage.ROWS)) is not None:
+                frames.insert(0, rows[0])
+                count += rows[1]
         self._peak_events = max(self._peak_events, self._outbox.events + count)
-        first = message(WorkerMessage.ROWS, self._since_ns, rows_of(events)) if events else b""
-        self._outbox.send(first + last, count)
+        if any(frames):
+            self._outbox.send(b"".join(frames), count)
         if self._holds_more_than(1):
             self.full = True
             self._room.clear()

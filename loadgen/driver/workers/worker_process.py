@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver import own_health
 from loadgen.driver.client.arrival import StampingSocket
-from loadgen.driver.client.memory_bounds import Allowance
+from loadgen.driver.client.memory_bounds import SMALL_BYTES, Allowance
 from loadgen.driver.client.protocols import codec_of
 from loadgen.driver.client.transport import load_transport
 from loadgen.driver.issuing import Issuer
@@ -138,8 +138,9 @@ class Worker:
     async def run(self, payloads: list[memoryview]) -> None:
         """Work until this process ends."""
         config, plan = self._config, self._config.plan
-        self._shipper = Shipper(self._sock, config.bounds)
         self._transports = [self._make_transport(endpoint, plan.timeouts) for endpoint in config.endpoints]
+        sources = [source for each in self._transports if (source := getattr(each, "plain_rows", None))]
+        self._shipper = Shipper(self._sock, config.bounds, sources)
         codec = codec_of(plan.protocol, plan.protocol_options)
         self._retries = Retries(plan.retries, plan.timeouts.timeout_s, f"{plan.seed}/{config.share.worker}")
         kinds = [service(f"{name}_runner")(value, plan) for name, value in plan.runner_options.items()]
@@ -154,6 +155,7 @@ class Worker:
                 plan.max_response_bytes, config.bounds.responses_bytes, lambda: self._shipper.waiting_bytes
             ),
             ship=self._shipper.ship,
+            follows_plain=not kinds and plan.max_response_bytes >= SMALL_BYTES,
         )
         self._issuer = Issuer(
             *(plan, self._request_source, runner, system_clock(), config.share),
@@ -224,6 +226,7 @@ class Worker:
         for task in self._watching:
             task.cancel()
         await asyncio.gather(*self._watching, return_exceptions=True)
+        self._shipper.ship()
         for transport in self._transports:
             await transport.close()
         if self._host is not None:

@@ -1,0 +1,521 @@
+/* Plain requests: a streamed answer whose head and frames have known shapes, and an end in order.
+ *
+ * The thread of `_wire.c` follows such a request from the issue to the end, and writes the rows of its events; stream.py,
+ * parsed_response.py and response_payload.py have the same in Python, and say what it means. Where anything is of another
+ * shape, the functions here return false, and Python goes on with the bytes and stamps that came so far. */
+#define _GNU_SOURCE
+#define Py_LIMITED_API 0x030B0000
+#define PY_SSIZE_T_CLEAN
+#include "_plain.h"
+
+#include "_json.h"
+#include <stdio.h>
+#include <time.h>
+
+enum { SENT = 21, FIRST_CHUNK = 22, COMPLETE = 23 }; /* recorder/event.py */
+enum { SENDING_NS = 100000 };                                     /* exchange.py */
+static const int64_t LEAST_INT = INT32_MIN, MOST_INT = INT32_MAX;
+
+/* Shapes, from Python... */
+
+static bool span_of(PyObject *object, span *to) {
+    char *bytes;
+    Py_ssize_t size;
+    if (PyBytes_AsStringAndSize(object, &bytes, &size)) return false;
+    *to = (span){(unsigned char *)bytes, (size_t)size};
+    return true;
+}
+
+/* The items of a tuple, as new memory for as many things; *count says how many. */
+static void *room_for(PyObject *items, size_t size, size_t *count) {
+    Py_ssize_t length = PyTuple_Size(items);
+    if (length < 0) return NULL;
+    void *room = calloc((size_t)length + 1, size);
+    if (!room) return PyErr_NoMemory();
+    *count = (size_t)length;
+    return room;
+}
+
+static bool read_spans(PyObject *items, span **to, size_t *count) {
+    *to = room_for(items, sizeof **to, count);
+    for (size_t i = 0; *to && i < *count; i++)
+        if (!span_of(PyTuple_GetItem(items, (Py_ssize_t)i), *to + i)) return false;
+    return *to;
+}
+
+static bool read_start(PyObject *item, known_start *to) {
+    PyObject *before, *between, *texts, *frames;
+    if (!PyArg_ParseTuple(item, "SSO!O!", &before, &between, &PyTuple_Type, &texts, &PyTuple_Type, &frames)) return false;
+    if (!span_of(before, &to->before) || !span_of(between, &to->between)) return false;
+    if (!(to->texts = room_for(texts, sizeof *to->texts, &to->text_count))) return false;
+    if (!(to->frames = room_for(frames, sizeof *to->frames, &to->frame_count))) return false;
+    for (size_t i = 0; i < to->text_count; i++) {
+        PyObject *head, *tail;
+        int reasoning;
+        if (!PyArg_ParseTuple(PyTuple_GetItem(texts, (Py_ssize_t)i), "SSp", &head, &tail, &reasoning)) return false;
+        known_text *t = to->texts + i;
+        t->reasoning = reasoning;
+        if (!span_of(head, &t->head) || !span_of(tail, &t->tail)) return false;
+    }
+    for (size_t i = 0; i < to->frame_count; i++) {
+        PyObject *rest, *finish, *usage;
+        int opens;
+        if (!PyArg_ParseTuple(PyTuple_GetItem(frames, (Py_ssize_t)i), "SpSO!", &rest, &opens, &finish, &PyTuple_Type, &usage))
+            return false;
+        known_frame *f = to->frames + i;
+        f->opens = opens;
+        f->counts = PyTuple_Size(usage) == COUNTS;
+        if (!span_of(rest, &f->rest) || !span_of(finish, &f->finish)) return false;
+        for (int j = 0; f->counts && j < COUNTS; j++) f->usage[j] = PyLong_AsLongLong(PyTuple_GetItem(usage, j));
+        if (PyErr_Occurred()) return false;
+    }
+    return true;
+}
+
+void shapes_free(known_shapes *shapes) {
+    for (size_t i = 0; i < shapes->start_count; i++) {
+        free(shapes->starts[i].texts);
+        free(shapes->starts[i].frames);
+    }
+    free(shapes->starts);
+    free(shapes->tags);
+    free(shapes->headers);
+    Py_XDECREF(shapes->source);
+    free(shapes);
+}
+
+/* Read (starts, tags, headers); see frame_cache.py. NULL with an error. */
+known_shapes *shapes_of_python(PyObject *source) {
+    PyObject *starts, *tags, *headers;
+    known_shapes *shapes = calloc(1, sizeof *shapes);
+    if (!shapes) return (void *)PyErr_NoMemory();
+    shapes->source = Py_NewRef(source);
+    bool right = PyArg_ParseTuple(source, "O!O!O!", &PyTuple_Type, &starts, &PyTuple_Type, &tags, &PyTuple_Type, &headers) &&
+                 read_spans(tags, &shapes->tags, &shapes->tag_count) &&
+                 read_spans(headers, &shapes->headers, &shapes->header_count) &&
+                 (shapes->starts = room_for(starts, sizeof *shapes->starts, &shapes->start_count));
+    for (size_t i = 0; right && i < shapes->start_count; i++)
+        right = read_start(PyTuple_GetItem(starts, (Py_ssize_t)i), shapes->starts + i);
+    if (right) return shapes;
+    shapes_free(shapes);
+    return NULL;
+}
+
+/* Rows, as Python's `marshal` reads them... */
+
+static bool put_byte(buffer *to, char kind) { return buffer_append(to, &kind, 1); }
+
+static bool put_size(buffer *to, char kind, size_t size) {
+    uint32_t little = (uint32_t)size; /* little-endian, as all that is supported */
+    return put_byte(to, kind) && buffer_append(to, &little, sizeof little);
+}
+
+static bool put_number(buffer *to, int64_t number) {
+    if (number >= LEAST_INT && number <= MOST_INT) return put_size(to, 'i', (size_t)number);
+    uint16_t digits[5];
+    int32_t count = 0;
+    for (uint64_t left = (uint64_t)(number < 0 ? -number : number); left; left >>= 15) digits[count++] = left & 0x7FFF;
+    return put_size(to, 'l', (size_t)(number < 0 ? -count : count)) && buffer_append(to, digits, (size_t)count * sizeof *digits);
+}
+
+static bool put_text(buffer *to, span text) {
+    return text.bytes ? put_size(to, 'u', text.size) && buffer_append(to, text.bytes, text.size) : put_byte(to, 'N');
+}
+
+static int64_t monotonic_ns(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+
+/* Add a row but for its last column; *mark is where to cut the rows off if that fails. */
+static bool begin_row(plain_rows *rows, const plain *p, int code, int64_t at, span data, span texts, size_t *mark) {
+    buffer *to = &rows->bytes;
+    *mark = to->length;
+    if (!rows->count) rows->since = monotonic_ns();
+    return put_byte(to, ')') && put_byte(to, 6) && put_number(to, code) && put_number(to, at) &&
+           put_text(to, (span){(const unsigned char *)p->id, p->id_size}) && put_text(to, data) && put_text(to, texts);
+}
+
+static bool end_row(plain_rows *rows, bool whole, size_t mark) {
+    if (whole)
+        rows->count++;
+    else
+        rows->bytes.length = mark;
+    return whole;
+}
+
+static bool add_row(plain_rows *rows, const plain *p, int code, int64_t at, span data, span texts) {
+    size_t mark;
+    bool added = begin_row(rows, p, code, at, data, texts, &mark) && put_byte(&rows->bytes, 'N');
+    return end_row(rows, added, mark);
+}
+
+bool rows_issued(plain_rows *rows, const plain *p, int code, int64_t at, span data, span texts) {
+    return add_row(rows, p, code, at, data, texts);
+}
+
+bool rows_sent(plain_rows *rows, const plain *p, int64_t at, int64_t by) {
+    char data[64];
+    const char *form = by - at > SENDING_NS ? "{\"reused\":true,\"sent_high_ns\":%lld}" : "{\"reused\":true}";
+    int size = snprintf(data, sizeof data, form, (long long)by);
+    return add_row(rows, p, SENT, at, (span){(unsigned char *)data, (size_t)size}, (span){0});
+}
+
+/* Rows as a message of the worker (framing.py), and how many they are: (message, count). */
+PyObject *rows_message(const plain_rows *rows, int kind) {
+    buffer start = {0};
+    uint32_t size = 0;
+    bool put = buffer_append(&start, &size, sizeof size) && put_byte(&start, ')') && put_byte(&start, 3) &&
+               put_number(&start, kind) && put_number(&start, rows->since) && put_size(&start, '[', rows->count);
+    PyObject *message = put ? PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(start.length + rows->bytes.length)) : PyErr_NoMemory();
+    if (message) {
+        char *to = PyBytes_AsString(message);
+        size = (uint32_t)(start.length + rows->bytes.length - sizeof size);
+        memcpy(start.bytes, &size, sizeof size);
+        memcpy(to, start.bytes, start.length);
+        memcpy(to + start.length, rows->bytes.bytes, rows->bytes.length);
+        message = Py_BuildValue("Nn", message, (Py_ssize_t)rows->count);
+    }
+    free(start.bytes);
+    return message;
+}
+
+/* A response... */
+
+void plain_free(plain *p) {
+    if (!p) return;
+    free(p->content.bytes);
+    free(p->reasoning.bytes);
+    free(p);
+}
+
+void plain_begin(plain *p, const known_shapes *shapes) {
+    buffer content = p->content, reasoning = p->reasoning;
+    memset(p, 0, sizeof *p);
+    content.length = reasoning.length = 0;
+    p->content = content, p->reasoning = reasoning;
+    p->shapes = shapes;
+    p->on = true;
+    for (int i = 0; i < COUNTS; i++) p->usage[i] = -1;
+}
+
+static bool is_field(const unsigned char *line, size_t length, const char *name) {
+    size_t size = strlen(name);
+    return length > size && line[size] == ':' && !strncasecmp((const char *)line, name, size);
+}
+
+static span value_of(const unsigned char *line, size_t length) {
+    const unsigned char *end = line + length, *at = memchr(line, ':', length);
+    for (at++; at < end && (*at == ' ' || *at == '\t');) at++;
+    while (end > at && (end[-1] == ' ' || end[-1] == '\t')) end--;
+    return (span){at, (size_t)(end - at)};
+}
+
+/* Whether a head announces an event stream, and nothing that Python would log or refuse. */
+bool plain_head(plain *p, const unsigned char *head, size_t length, int64_t at) {
+    static const char STREAM[] = "text/event-stream";
+    bool streams = false;
+    if (length < 12 || memcmp(head + 9, "200", 3)) return false;
+    for (const unsigned char *line = head, *end = head + length; line < end;) {
+        const unsigned char *newline = memchr(line, '\n', (size_t)(end - line));
+        size_t size = (size_t)(newline - line) - (newline > line);
+        if (is_field(line, size, "content-type")) {
+            span value = value_of(line, size);
+            const unsigned char *part = memchr(value.bytes, ';', value.size);
+            if (part) value.size = (size_t)(part - value.bytes);
+            if (streams || !http1_is(value.bytes, value.size, STREAM)) return false;
+            streams = true;
+        } else if (is_field(line, size, "content-encoding")) {
+            return false;
+        } else if (is_field(line, size, "transfer-encoding")) {
+            span value = value_of(line, size);
+            if (!http1_is(value.bytes, value.size, "chunked")) return false;
+        }
+        for (size_t i = 0; i < p->shapes->header_count; i++) {
+            span name = p->shapes->headers[i];
+            if (size > name.size && line[name.size] == ':' && !strncasecmp((const char *)line, (const char *)name.bytes, name.size))
+                return false;
+        }
+        line = newline + 1;
+    }
+    p->first_byte = p->latest = at > p->sent ? at : p->sent;
+    return streams;
+}
+
+static bool begins_with(span frame, size_t at, span part) {
+    return frame.size >= at + part.size && !memcmp(frame.bytes + at, part.bytes, part.size);
+}
+
+static bool fits(span frame, span head, span tail) {
+    return frame.size >= head.size + tail.size && begins_with(frame, 0, head) &&
+           !memcmp(frame.bytes + frame.size - tail.size, tail.bytes, tail.size);
+}
+
+/* The length of the beginning of a frame, with the response's id and time; 0 where it has another one (`start_of` in
+ * _chunks.c). */
+static size_t prefix_of(span frame, const known_start *start) {
+    if (!begins_with(frame, 0, start->before)) return 0;
+    size_t at = start->before.size;
+    while (at < frame.size && frame.bytes[at] != '"' && frame.bytes[at] != '\\' && frame.bytes[at] != '\r' && frame.bytes[at] != '\n') at++;
+    if (!begins_with(frame, at, start->between)) return 0;
+    size_t digits = at += start->between.size;
+    while (at < frame.size && frame.bytes[at] >= '0' && frame.bytes[at] <= '9') at++;
+    return at > digits && at < frame.size && frame.bytes[at] == ',' ? at : 0;
+}
+
+static bool find_start(plain *p, const unsigned char *body, span frame) {
+    if (p->start && begins_with(frame, 0, (span){body + p->prefix, p->prefix_size})) return true;
+    for (size_t i = 0; i < p->shapes->start_count; i++) {
+        size_t size = prefix_of(frame, p->shapes->starts + i);
+        if (!size) continue;
+        p->start = p->shapes->starts + i;
+        p->prefix = (size_t)(frame.bytes - body);
+        p->prefix_size = size;
+        return true;
+    }
+    return false;
+}
+
+static bool take_text(plain *p, plain_rows *rows, piece *last, span inside, bool reasoning) {
+    json_text what = {0};
+    if (!inside.size || !json_is_text(inside.bytes, inside.size, &what)) return false;
+    buffer *to = reasoning ? &p->reasoning : &p->content;
+    if (!json_append(to, inside.bytes, inside.size, &what)) return false;
+    *(reasoning ? &p->reasoning_chars : &p->content_chars) += what.characters;
+    if (!p->tokens++) {
+        p->first_chars = what.characters;
+        p->first_reasons = reasoning;
+        if (!(p->announced = add_row(rows, p, FIRST_CHUNK, last->at, (span){0}, (span){0}))) return false;
+    }
+    if (!reasoning && !p->first_output) p->first_output = p->first_visible = last->at;
+    p->last_token = last->at;
+    p->lows |= last->since && last->whole;
+    last->token = true;
+    return true;
+}
+
+static bool take_frame(plain *p, const known_frame *f, int64_t at) {
+    if (f->opens && (p->opened || p->tokens)) return false; /* perhaps a token without a text */
+    p->opened |= f->opens;
+    if (f->finish.size) p->finish = f->finish, p->finish_at = at;
+    if (!f->counts) return true;
+    for (int i = 0; i < COUNTS; i++)
+        if (p->usage[i] >= 0) return false;
+    memcpy(p->usage, f->usage, sizeof p->usage);
+    return true;
+}
+
+static bool plain_frame(plain *p, plain_rows *rows, const unsigned char *body, span frame, piece *last) {
+    static const char DONE[] = "data: [DONE]\n\n";
+    if (p->done) return false;
+    if (frame.size == sizeof DONE - 1 && !memcmp(frame.bytes, DONE, sizeof DONE - 1)) return p->done = true;
+    if (!find_start(p, body, frame)) return false;
+    span rest = {frame.bytes + p->prefix_size, frame.size - p->prefix_size};
+    for (const known_text *t = p->start->texts; t < p->start->texts + p->start->text_count; t++) {
+        if (!fits(rest, t->head, t->tail)) continue;
+        span inside = {rest.bytes + t->head.size, rest.size - t->head.size - t->tail.size};
+        if (take_text(p, rows, last, inside, t->reasoning)) return true;
+    }
+    for (const known_frame *f = p->start->frames; f < p->start->frames + p->start->frame_count; f++)
+        if (rest.size == f->rest.size && !memcmp(rest.bytes, f->rest.bytes, rest.size)) return take_frame(p, f, last->at);
+    return false;
+}
+
+/* Take the pieces that came; `goes_on`: the last one is not the end of a chunk, and its frame may go on in the next. */
+bool plain_pieces(plain *p, plain_rows *rows, const unsigned char *body, piece *pieces, size_t count, bool goes_on) {
+    for (; p->taken < count; p->taken++) {
+        piece *last = pieces + p->taken;
+        if (last->at < p->latest) return false;
+        p->latest = last->at;
+        p->reads += last->at != p->read_at;
+        p->read_at = last->at;
+        if (!p->taken && last->at == p->first_byte) p->first_byte_low = last->since;
+        if (plain_frame(p, rows, body, (span){body + p->frame, last->end - p->frame}, last))
+            p->frame = last->end;
+        else if (!goes_on || p->taken + 1 < count)
+            return false;
+    }
+    return true;
+}
+
+/* The payload of the end... */
+
+static bool add(buffer *to, const char *text) { return buffer_append(to, text, strlen(text)); }
+
+static bool add_member(buffer *to, const char *name, int64_t value, bool known) {
+    char digits[24], *at = digits + sizeof digits;
+    if (!known) return add(to, name) && add(to, "null");
+    uint64_t left = (uint64_t)value;
+    do *--at = (char)('0' + left % 10);
+    while (left /= 10);
+    return add(to, name) && buffer_append(to, at, (size_t)(digits + sizeof digits - at));
+}
+
+static bool has_tags(const plain *p) {
+    for (size_t i = 0; i < p->shapes->tag_count; i++) {
+        span tag = p->shapes->tags[i];
+        if (p->content.length && memmem(p->content.bytes, p->content.length, tag.bytes, tag.size)) return true;
+    }
+    return false;
+}
+
+static int64_t later(int64_t one, int64_t other) { return one > other ? one : other; }
+
+/* The arrivals of tokens, and when those had not arrived that may be earlier than their stamps, 0 for others. */
+typedef struct {
+    int64_t *at, *low;
+    size_t count;
+} arrivals;
+
+/* None of the lower bounds is before an earlier arrival (`ParsedResponse.lows`). */
+static bool arrivals_of(const plain *p, const piece *pieces, size_t count, arrivals *to) {
+    to->at = calloc(2 * p->tokens, sizeof *to->at);
+    if (!to->at) return false;
+    to->low = to->at + p->tokens;
+    size_t first = 0; /* of those with the same stamp */
+    for (size_t i = 0; i < count; i++) {
+        if (!pieces[i].token) continue;
+        size_t place = to->count++;
+        to->at[place] = pieces[i].at;
+        if (to->at[first] != to->at[place]) first = place;
+        if (!pieces[i].since || !pieces[i].whole) continue;
+        int64_t before = !first ? 0 : to->low[first - 1] ? to->low[first - 1] : to->at[first - 1];
+        to->low[place] = later(pieces[i].since, before);
+    }
+    return true;
+}
+
+/* The lower bound of the first chunk with a stamp that has one, 0 for none. */
+static int64_t low_of_stamp(const arrivals *a, int64_t at) {
+    for (size_t i = 0; at && i < a->count; i++)
+        if (a->at[i] == at && a->low[i]) return a->low[i];
+    return 0;
+}
+
+static bool add_low(buffer *to, const char *name, int64_t low, int64_t sent) {
+    return !low || add_member(to, name, later(low, sent), true);
+}
+
+static bool add_late_chunks(buffer *to, const arrivals *a, int64_t sent) {
+    const char *between = ",\"late_chunks\":[";
+    for (size_t i = 0, next; i < a->count; i = next) {
+        next = i + 1;
+        if (!a->low[i]) continue;
+        int64_t early_us = (a->at[i] - later(a->low[i], sent) + 999) / 1000;
+        while (next < a->count && a->low[next] && (a->at[next] - later(a->low[next], sent) + 999) / 1000 == early_us) next++;
+        if (!add_member(to, between, (int64_t)i, true) || !add_member(to, ",", (int64_t)(next - i), true) ||
+            !add_member(to, ",", early_us, true))
+            return false;
+        between = ",";
+    }
+    return add(to, "]");
+}
+
+static bool add_lows(buffer *to, const plain *p, const piece *pieces, size_t count) {
+    arrivals a = {0};
+    if (!add_low(to, ",\"first_byte_low_ns\":", p->first_byte_low, p->sent)) return false;
+    if (!p->lows) return true;
+    if (!arrivals_of(p, pieces, count, &a)) return false;
+    bool added = add_low(to, ",\"first_token_low_ns\":", a.low[0], p->sent) &&
+                 add_low(to, ",\"first_output_low_ns\":", low_of_stamp(&a, p->first_output), p->sent) &&
+                 add_low(to, ",\"first_visible_low_ns\":", low_of_stamp(&a, p->first_visible), p->sent) &&
+                 add_low(to, ",\"last_token_low_ns\":", a.low[a.count - 1], p->sent) && add_late_chunks(to, &a, p->sent);
+    free(a.at);
+    return added;
+}
+
+static int64_t rounded_us(int64_t ns) { return (ns + 500) / 1000; }
+
+/* Read the tokens' moments: add their gaps, and count the reads with several of them and the first of all. */
+static bool add_gaps(buffer *to, const plain *p, const piece *pieces, size_t count, int64_t *first, size_t *coalesced) {
+    int64_t before = 0, before_us = 0;
+    bool shared = false;
+    if (!put_size(to, 's', p->tokens * sizeof(uint32_t))) return false;
+    for (size_t i = 0; i < count; i++) {
+        if (!pieces[i].token) continue;
+        int64_t at = pieces[i].at, offset_us = rounded_us(at - p->sent), gap_us = offset_us - before_us;
+        uint32_t kept_us = gap_us > UINT32_MAX ? UINT32_MAX : (uint32_t)gap_us;
+        if (!buffer_append(to, &kept_us, sizeof kept_us)) return false;
+        if (!before) *first = at;
+        *coalesced += at == before && !shared;
+        shared = at == before;
+        before = at, before_us = offset_us;
+    }
+    return true;
+}
+
+static bool add_payload(buffer *to, const plain *p, size_t bytes, int64_t first, size_t coalesced) {
+    bool has_output = p->first_output;
+    return add_member(to, "{\"status\":200,\"stream\":true,\"first_byte_ns\":", p->first_byte, true) &&
+           add_member(to, ",\"first_token_ns\":", first, true) &&
+           add_member(to, ",\"first_output_ns\":", p->first_output, has_output) &&
+           add_member(to, ",\"first_visible_ns\":", p->first_visible, has_output) &&
+           add_member(to, ",\"last_token_ns\":", p->last_token, true) &&
+           add_member(to, p->first_reasons ? ",\"first_chunk\":{\"reasoning\":" : ",\"first_chunk\":{\"content\":", p->first_chars, true) &&
+           add_member(to, "},\"chunks\":", (int64_t)p->tokens, true) &&
+           add_member(to, ",\"silent_chunks\":0,\"silent_tokens\":false,\"reads\":", (int64_t)p->reads, true) &&
+           add_member(to, ",\"coalesced\":", (int64_t)coalesced, true) && add_member(to, ",\"bytes\":", (int64_t)bytes, true) &&
+           add(to, ",\"finish_reason\":") && buffer_append(to, p->finish.bytes, p->finish.size) &&
+           add_member(to, ",\"input_tokens\":", p->usage[INPUT], p->usage[INPUT] >= 0) &&
+           add_member(to, ",\"output_tokens\":", p->usage[OUTPUT], p->usage[OUTPUT] >= 0) &&
+           add_member(to, ",\"reasoning_tokens\":", p->usage[REASONING], p->usage[REASONING] >= 0) &&
+           add_member(to, ",\"cached_tokens\":", p->usage[CACHED], p->usage[CACHED] >= 0) &&
+           add_member(to, ",\"total_tokens\":", p->usage[TOTAL], p->usage[TOTAL] >= 0) &&
+           (p->finish_at <= p->last_token || add_member(to, ",\"finish_ns\":", p->finish_at, true)) &&
+           add_member(to, ",\"content_chars\":", p->content_chars, true) &&
+           (!p->reasoning.length || add_member(to, ",\"reasoning_chars\":", p->reasoning_chars, true));
+}
+
+static bool add_texts(buffer *to, const plain *p) {
+    return add(to, "{\"output\":\"") && buffer_append(to, p->content.bytes, p->content.length) && add(to, "\",\"reasoning\":") &&
+           (p->reasoning.length ? add(to, "\"") && buffer_append(to, p->reasoning.bytes, p->reasoning.length) && add(to, "\"")
+                                : add(to, "null")) &&
+           add(to, ",\"tool_calls\":null}");
+}
+
+/* End a response of so many bytes, which is complete by HTTP: add its row. */
+bool plain_end(plain *p, plain_rows *rows, size_t bytes, const piece *pieces, size_t count, int64_t at) {
+    buffer *to = &rows->scratch;
+    size_t coalesced = 0, data, texts, mark;
+    int64_t first = 0;
+    if (!p->tokens || !p->finish.size || p->frame != bytes || p->taken != count || has_tags(p)) return false;
+    to->length = 0;
+    if (!add_gaps(to, p, pieces, count, &first, &coalesced)) return false;
+    data = to->length;
+    if (!add_payload(to, p, bytes, first, coalesced) || !add_lows(to, p, pieces, count) || !add(to, "}")) return false;
+    texts = to->length;
+    if (!add_texts(to, p)) return false;
+    p->first_token = first;
+    p->ended = later(at, p->latest);
+    bool added = begin_row(rows, p, COMPLETE, p->ended, (span){to->bytes + data, texts - data},
+                           (span){to->bytes + texts, to->length - texts}, &mark) &&
+                 buffer_append(&rows->bytes, to->bytes, data);
+    return end_row(rows, added, mark);
+}
+
+/* The rows of a plain request whose body this is, as (message, count); None where Python reads it. */
+PyObject *body_plain(body *b, PyObject *arguments) {
+    PyObject *source, *message = NULL;
+    span head;
+    Py_ssize_t size;
+    long long sent, first_byte, at;
+    plain_rows rows = {0};
+    if (!PyArg_ParseTuple(arguments, "Oy#LLL", &source, &head.bytes, &size, &sent, &first_byte, &at)) return NULL;
+    known_shapes *shapes = shapes_of_python(source);
+    plain *p = shapes ? calloc(1, sizeof *p) : NULL;
+    if (p) {
+        plain_begin(p, shapes);
+        p->sent = sent;
+        bool known = plain_head(p, head.bytes, (size_t)size, first_byte);
+        for (size_t count = 1; known && count <= b->count; count++)
+            known = plain_pieces(p, &rows, b->bytes, b->pieces, count, count < b->count);
+        known = known && plain_end(p, &rows, b->pieces[b->count - 1].end, b->pieces, b->count, at);
+        message = known ? rows_message(&rows, 0) : Py_NewRef(Py_None);
+    }
+    if (shapes) shapes_free(shapes);
+    plain_free(p);
+    free(rows.bytes.bytes);
+    free(rows.scratch.bytes);
+    return message || PyErr_Occurred() ? message : PyErr_NoMemory();
+}

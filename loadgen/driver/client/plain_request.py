@@ -1,0 +1,72 @@
+"""A request that compiled code follows to the end (`_plain.c`), unless the response is unusual."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, NamedTuple
+
+from loadgen.driver.client.exchange import REUSED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from loadgen.driver.client.exchange import Exchange
+
+
+class PlainEnd(NamedTuple):
+    """The end of a plain request, whose rows are written."""
+
+    ttft_ns: int
+    tokens: int  #: by the server's count, else chunks
+    ended_ns: int  #: ns of CLOCK_MONOTONIC
+
+
+class PlainRequest:
+    """The observer of a connection while compiled code follows the response.
+
+    `leave` has compiled code leave the rest to an exchange, which `resumed` makes by whether the log has the
+    first chunk; `is_over` is called then, or at the end.
+
+    Attributes:
+        finished: The end of the request; None where an exchange follows the rest.
+        exchange: What follows the rest; None before.
+        sent_ns: When the request was sent, ns of CLOCK_MONOTONIC; 0 while it is not sent whole.
+        deadline_ns: From when on nothing counts that arrives; None before that moment is past.
+    """
+
+    __slots__ = ("_is_over", "_leave", "_resumed", "deadline_ns", "exchange", "finished", "sent_ns")
+
+    def __init__(
+        self,
+        leave: Callable[[], None],
+        resumed: Callable[[bool], Exchange],
+        is_over: Callable[[PlainRequest], None],
+    ) -> None:
+        self.finished: asyncio.Future[PlainEnd | None] = asyncio.Future()
+        self.exchange: Exchange | None = None
+        self.sent_ns = 0
+        self.deadline_ns: int | None = None
+        self._leave = leave
+        self._resumed = resumed
+        self._is_over = is_over
+
+    def ended(self, end: PlainEnd | None) -> None:
+        """Note the end of the request, or None for one with an exchange."""
+        self._is_over(self)
+        if not self.finished.done():
+            self.finished.set_result(end)
+
+    def resume(self, *, announced: bool) -> Exchange:
+        """Return an exchange that follows the rest; `announced`: the log has the first chunk."""
+        exchange = self.exchange = self._resumed(announced)
+        exchange.setup = REUSED
+        exchange.sent_ns = self.sent_ns or None
+        exchange.deadline_ns = self.deadline_ns
+        self.ended(None)
+        return exchange
+
+    def give_up(self) -> Exchange | None:
+        """Return an exchange with what has arrived; None after the end."""
+        if self.exchange is None:
+            self._leave()
+        return self.exchange

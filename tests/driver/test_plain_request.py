@@ -1,0 +1,308 @@
+"""Requests that compiled code follows to the end leave the same rows as those that Python follows."""
+
+from __future__ import annotations
+
+import asyncio
+import marshal
+import re
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loadgen.driver.client import chat_completions
+from loadgen.driver.client.arrival_bounds import Late
+from loadgen.driver.client.codec import Generation
+from loadgen.driver.client.compiled import compiled_function
+from loadgen.driver.client.endpoint import endpoint
+from loadgen.driver.client.exchange import REUSED, Exchange
+from loadgen.driver.client.failure import Failure
+from loadgen.driver.client.http_transport import HttpTransport
+from loadgen.driver.client.timeouts import Timeouts
+from loadgen.driver.client.wire_connection import parsed_head
+from loadgen.driver.requests.turn import RequestRunner
+from recorder.event import Event, EventType
+from recorder.schema import row
+from tests.driver.conftest import ScriptedServer, Step
+from tests.driver.test_received_body import learnt
+from tests.driver.test_shapes import DONE, delta, frame, response
+from workloads.sample import Sample
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Sequence
+
+    from loadgen.driver.client.frame_cache import Shapes
+    from loadgen.driver.requests.turn_outcome import TurnOutcome
+
+    Run = Callable[[Coroutine[Any, Any, Any]], Any]
+
+Body: Any = compiled_function("Body")
+pytestmark = pytest.mark.skipif(Body is None, reason="needs the compiled code: a C compiler at installation")
+
+HEAD = (
+    b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nTransfer-Encoding: chunked\r\n\r\n"
+)
+SENT_NS = 5_000_000_000
+FOLLOWED = {EventType.FIRST_CHUNK, EventType.COMPLETE, EventType.ERROR}
+SHAPES = learnt()
+TEXTS = st.sampled_from(
+    ["a", " b", "é\n", '"\\\t\x01/', "\x7f\u2028", "\U0001f600", "<think>", "</think>", " ["]
+)
+FRAMES = st.one_of(
+    TEXTS.map(lambda text: frame(7, delta(content=text))),
+    TEXTS.map(lambda text: frame(7, delta(reasoning=text))),
+    st.sampled_from(
+        [
+            *(rb'data: {"id":"chatcmpl-7","object":"chat.completion.chunk","created":1700000007,"model":"m",'
+            rb'"choices":[{"index":0,"delta":{"content":"%b"},"finish_reason":null}]}' % text + b"\n\n"
+            for text in (rb"\u00e9\/\b\f\u001F", rb"\ud83d\ude00", b"\xff", rb"\x")),
+            *(response(7, ["a"])[0], frame(7, delta(content="")), frame(7, delta("length"))),
+            *(frame(8, delta(content="other")), frame(7, None, usage={"completion_tokens": 9})),
+            *(b": ping\n\n", frame(7, delta(content="b")) * 2, DONE),
+        ]
+    ),
+)  # fmt: skip
+ENDS = st.sampled_from([response(7, ["a"])[-3:], response(7, ["a"])[-3:-1], [DONE], []])
+
+
+def pieces_of(frames: Sequence[bytes], cuts: Sequence[int]) -> list[bytes]:
+    """Frames as pieces: whole, but for those of a place at which a length is given that cuts it."""
+    pieces: list[bytes] = []
+    for place, whole in enumerate(frames):
+        cut = cuts[place] if place < len(cuts) else 0
+        pieces += [whole[:cut], whole[cut:]] if 0 < cut < len(whole) else [whole]
+    return pieces
+
+
+class ReplayedTransport:
+    """A transport that replays what was read."""
+
+    endpoint = endpoint("http://127.0.0.1:1", {})
+
+    def __init__(self, batches: list[Any], at_ns: int) -> None:
+        self._batches, self._at_ns = batches, at_ns
+
+    async def send(self, _request: object, exchange: Exchange) -> None:
+        """Replay a response."""
+        exchange.setup = REUSED
+        exchange.sent(SENT_NS)
+        exchange.head(parsed_head(HEAD), SENT_NS + 1000)
+        for pieces, moments, late in self._batches:
+            exchange.body(pieces, moments, {place: Late(*bound) for place, bound in late.items()})
+        exchange.ended(self._at_ns, framed=True)
+
+
+async def rows_in_python(transport: Any, shapes: Shapes) -> list[Any]:
+    """The rows of one request that Python follows."""
+    events: list[Event] = []
+    runner = RequestRunner(transport, chat_completions, Generation("m"), events.append)  # type: ignore[arg-type]
+    runner._shapes = shapes
+    await runner.run(Sample(0, "q"), b"{}", 0, "performance")
+    return [row(event) for event in events if event.type in FOLLOWED]
+
+
+@given(
+    frames=st.lists(FRAMES, max_size=8),
+    end=ENDS,
+    cuts=st.lists(st.sampled_from([0, 0, 0, 1, 9, 200]), max_size=8),
+    steps=st.lists(st.sampled_from([0, 0, 400, 1_700, -3]), min_size=20, max_size=20),
+    late=st.dictionaries(
+        st.integers(0, 12), st.tuples(st.integers(-2_000, 6_000), st.booleans()), max_size=4
+    ),
+)
+def test_the_rows_are_the_same(
+    frames: list[bytes], end: list[bytes], cuts: list[int], steps: list[int], late: dict[int, Any]
+) -> None:
+    """Whatever arrives, whole or cut, late or not; what compiled code leaves to Python is not compared."""
+    pieces = pieces_of([*frames, *end], cuts)
+    if not pieces:
+        return
+    steps = (steps * 2)[: len(pieces)]
+    moments = list(accumulate(steps, initial=SENT_NS + 1000))[1:]
+    bounds = {place: (SENT_NS + low, whole) for place, (low, whole) in late.items() if place < len(pieces)}
+    at_ns = moments[-1] + 50
+    made = Body(pieces, moments, bounds).plain(SHAPES.plain(), HEAD, SENT_NS, SENT_NS + 1000, at_ns)
+    if made is not None:
+        batches = [(pieces, moments, bounds)]
+        rows = asyncio.run(rows_in_python(ReplayedTransport(batches, at_ns), SHAPES))
+        assert [named(line) for line in rows_of(made[0])] == [named(line) for line in rows]
+        assert made[1] == len(rows)
+
+
+def rows_of(message: bytes) -> list[Any]:
+    """The rows of a worker's messages."""
+    rows: list[Any] = []
+    while message:
+        size = int.from_bytes(message[:4], "little")
+        rows += marshal.loads(message[4 : 4 + size])[2]  # noqa: S302 (our own)
+        message = message[4 + size :]
+    return rows
+
+
+def named(line: Any) -> Any:
+    """A row with the request's id left out."""
+    return (*line[:2], *line[3:])
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        HEAD.replace(b"200", b"201"),
+        HEAD.replace(b"event-stream", b"plain"),
+        HEAD.replace(b"\r\n\r\n", b"\r\nServer-Timing: a;dur=1\r\n\r\n"),
+        HEAD.replace(b"\r\n\r\n", b"\r\nContent-Encoding: gzip\r\n\r\n"),
+        HEAD.replace(b": chunked", b": gzip, chunked"),
+    ],
+)
+def test_unusual_heads_are_for_python(head: bytes) -> None:
+    """Each says something that the log has, or that ends the request."""
+    pieces = response(7, ["a"])
+    body = Body(pieces, [SENT_NS + 1000] * len(pieces), {})
+    arguments = SENT_NS, SENT_NS + 1000, SENT_NS + 1000
+    assert body.plain(SHAPES.plain(), HEAD, *arguments) is not None
+    assert body.plain(SHAPES.plain(), head, *arguments) is None
+
+
+def chunked(pieces: Sequence[bytes], *, last: bytes = b"0\r\n\r\n") -> list[Any]:
+    """A script: pieces of a body, each a chunk of its own."""
+    return [HEAD, *(b"%x\r\n%b\r\n" % (len(piece), piece) for piece in pieces), last]
+
+
+class Asked:
+    """A client that asks one request after another, and keeps all rows.
+
+    Attributes:
+        rows: The rows, in the order in which a worker would ship them.
+        plain: How many of them compiled code has made.
+    """
+
+    def __init__(self, server: ScriptedServer, **limits: Any) -> None:
+        self.rows: list[Any] = []
+        self.plain = 0
+        self.transport = HttpTransport(endpoint(server.url, {}), Timeouts(**limits))
+        codec: Any = chat_completions
+        self._runner = RequestRunner(self.transport, codec, Generation("m"), self._take, follows_plain=True)
+
+    async def ask(self) -> TurnOutcome:
+        """Ask once."""
+        outcome = await self._runner.run(Sample(0, "q"), b"{}", 0, "performance")
+        self._take()
+        return outcome
+
+    async def ask_each(self, times: int) -> list[TurnOutcome]:
+        """Ask so often, and close the transport."""
+        outcomes = [await self.ask() for _ in range(times)]
+        await self.transport.close()
+        return outcomes
+
+    def _take(self, event: Event | None = None) -> None:
+        if (message := self.transport.plain_rows(0)) is not None:
+            self.rows += rows_of(message[0])
+            self.plain += message[1]
+        self.rows += [] if event is None else [row(event)]
+
+    @property
+    def codes(self) -> list[list[int]]:
+        """The codes of the events of each request."""
+        codes: dict[str, list[int]] = {}
+        for code, _, request, *_ in self.rows:
+            codes.setdefault(request, []).append(code)
+        return list(codes.values())
+
+
+ISSUED, SENT, FIRST, COMPLETE, ERROR, CANCELLED = range(20, 26)
+WHOLE = [ISSUED, SENT, FIRST, COMPLETE]
+USUAL = chunked(response(7, ["a", "b"]))
+OF_TIME = re.compile("_ns$|reads|coalesced|late_chunks")
+
+
+def test_usual_responses_are_followed_without_python(run: Run) -> None:
+    """Once their shapes are known, on a kept connection: and the rows are those of the first requests."""
+
+    async def scenario() -> tuple[Asked, list[TurnOutcome]]:
+        async with ScriptedServer(USUAL) as server:
+            asked = Asked(server)
+            return asked, await asked.ask_each(5)
+
+    asked, outcomes = run(scenario())
+    assert asked.codes == [WHOLE] * 5
+    assert asked.plain >= 2 * len(WHOLE)
+    ends = [line for line in asked.rows if line[0] == COMPLETE]
+    payloads = [orjson.loads(line[3]) for line in ends]
+    timeless = [{name: payload[name] for name in payload if not OF_TIME.search(name)} for payload in payloads]
+    assert timeless[0]["finish_reason"] == "stop"
+    assert timeless == timeless[:1] * 5
+    assert len({line[4] for line in ends}) == 1
+    assert {outcome.output_tokens for outcome in outcomes} == {2}
+    for line, payload in zip(ends, payloads, strict=True):
+        assert payload["first_byte_ns"] <= payload["first_token_ns"] <= payload["last_token_ns"] <= line[1]
+
+
+CUT = chunked(response(7, ["a", "b"])[:3], last=b"")
+UNUSUAL: dict[str, tuple[list[Any], list[int]]] = {
+    "another frame": (chunked([*response(7, ["a"])[:2], b"data: null\n\n", *response(7, ["a"])[2:]]), WHOLE),
+    "no end": (chunked(response(7, ["a"])[:2]), [ISSUED, SENT, FIRST, ERROR]),
+    "cut off": ([*CUT, Step.CLOSE], [ISSUED, SENT, FIRST, ERROR]),
+    "reset": ([*CUT, Step.RESET], [ISSUED, SENT, FIRST, ERROR]),
+    "an error of HTTP": ([b"HTTP/1.1 500 No\r\nContent-Length: 2\r\n\r\nno"], [ISSUED, SENT, ERROR]),
+    "not HTTP": ([HEAD, b"xyz\r\n"], [ISSUED, SENT, ERROR]),
+    "long": (chunked(response(7, ["word"] * 900)), WHOLE),
+    "reset before the answer": ([Step.RESET], [ISSUED, SENT, SENT, FIRST, COMPLETE]),
+}
+
+
+@pytest.mark.parametrize("name", UNUSUAL)
+def test_unusual_responses_are_left_to_python(name: str, run: Run) -> None:
+    """Each request has one row of each event, in order; and the next one is usual again."""
+    script, codes = UNUSUAL[name]
+
+    async def scenario() -> Asked:
+        async with ScriptedServer(USUAL, USUAL, USUAL, script, USUAL) as server:
+            asked = Asked(server)
+            await asked.ask_each(6)
+            return asked
+
+    asked = run(scenario())
+    assert asked.codes == [WHOLE, WHOLE, WHOLE, codes, WHOLE, WHOLE]
+    assert asked.plain >= 2 * len(WHOLE)
+
+
+def test_what_arrived_in_time_is_logged(run: Run) -> None:
+    """A request that is late is given up."""
+
+    async def scenario() -> tuple[Asked, list[TurnOutcome]]:
+        async with ScriptedServer(USUAL, USUAL, USUAL, [*CUT, Step.HANG]) as server:
+            asked = Asked(server, timeout_s=1)
+            return asked, await asked.ask_each(4)
+
+    asked, outcomes = run(scenario())
+    assert outcomes[-1].failure == Failure.TOTAL_TIMEOUT
+    assert asked.codes[-1] == [ISSUED, SENT, FIRST, ERROR]
+    assert orjson.loads(asked.rows[-1][3])["chunks"] == 2
+
+
+def test_what_arrived_of_a_cancelled_request_is_logged(run: Run) -> None:
+    """The connection is closed, and carries no other request."""
+
+    async def scenario() -> tuple[Asked, int]:
+        async with ScriptedServer(USUAL, USUAL, USUAL, [*CUT, Step.HANG], USUAL) as server:
+            asked = Asked(server)
+            for _ in range(3):
+                await asked.ask()
+            task = asyncio.create_task(asked.ask())
+            await server.hanging.wait()
+            await asked.transport.caught_up()
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            await asked.ask_each(1)
+            return asked, server.connections
+
+    asked, connections = run(scenario())
+    assert connections == 2
+    assert asked.codes[-2:] == [[ISSUED, SENT, FIRST, CANCELLED], WHOLE]
+    cancelled = next(line for line in asked.rows if line[0] == CANCELLED)
+    assert orjson.loads(cancelled[3])["chunks"] == 2
