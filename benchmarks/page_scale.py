@@ -1,7 +1,7 @@
 """The time and the size of a page of a run of many requests.
 
 Writes a log as `report_scale.py` does, makes `report.html` of it in a process of its own, and prints a table:
-`python benchmarks/page_scale.py [--json] [REQUESTS ...]`. The aim: less than 15 s and 2 MB for 1,000,000.
+`python benchmarks/page_scale.py [--json] [REQUESTS ...]`. The aim: less than 10 s and 1 MB for 1,000,000.
 """
 
 from __future__ import annotations

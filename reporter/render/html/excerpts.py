@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from reporter.contents.scored import ScoredSample, ScoredSamples
     from reporter.render.table import Cell
 
-REQUEST_BYTES: Final = 200_000
-SAMPLE_BYTES: Final = 400_000
-"""Of HTML that the texts of a section take at most; what goes beyond is left out, and the page says so."""
+REQUEST_BYTES: Final = 50_000
+SAMPLE_BYTES: Final = 140_000
+"""Of HTML that the texts of a section take at most: a page stays below 1 MB, and says what is left out.
 
-REST_BYTES: Final = 2_000_000
-"""The bound of the rests of long texts, which open."""
+The rests of long texts, which open, take half as much in addition.
+"""
 
 _ABOUT: Final = ("issued at (UTC)", "tags")
 _SLOW: Final = headed(
@@ -104,7 +104,7 @@ def _rows(
 
 def samples(scored: ScoredSamples) -> Samples:
     """Scored answers to browse."""
-    made, room, rests = [], SAMPLE_BYTES, _Rests()
+    made, room, rests = [], SAMPLE_BYTES, _Rests(SAMPLE_BYTES // 2)
     instructions = common_beginnings(scored.samples)
     for sample in scored.samples:
         quotes = tuple(map(rests.fit, _sample_quotes(sample)))
@@ -118,7 +118,7 @@ def samples(scored: ScoredSamples) -> Samples:
 
 def _with_quotes(excerpts: Iterable[RequestExcerpt]) -> Iterator[tuple[RequestExcerpt, tuple[Quote, ...]]]:
     """Each request with texts; without texts once the section is full."""
-    room, rests = REQUEST_BYTES, _Rests()
+    room, rests = REQUEST_BYTES, _Rests(REQUEST_BYTES // 2)
     for excerpt in excerpts:
         quotes = tuple(map(rests.fit, _request_quotes(excerpt)))
         room -= _bytes(quotes)
@@ -227,8 +227,8 @@ def _size(text: str) -> int:
 class _Rests:
     """The room for the rests of long texts; a rest that does not fit is left out, later ones may fit."""
 
-    def __init__(self) -> None:
-        self._room = REST_BYTES
+    def __init__(self, room: int) -> None:
+        self._room = room
 
     def fit(self, quote: Quote) -> Quote:
         """The text, without the rest where the section is full."""

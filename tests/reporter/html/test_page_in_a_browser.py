@@ -274,6 +274,7 @@ def test_a_cumulative_distribution_is_cut_at_its_p99(
     (tmp_path / "page.html").write_text(write(Page("title", (), (), (section,))), encoding="utf-8")
     page = open_page(replace(hostile_page, path=tmp_path / "page.html"))
     where = "charts.getInstanceByDom(document.querySelector('[data-plot]')).getOption().dataZoom[0].end"
+    page.show("ttft-cdf")
     assert page.tab.evaluate(where) < 1
     switch = page.tab.get_by_role("button", name="Up to p99")
     switch.click()
