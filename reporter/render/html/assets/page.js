@@ -614,7 +614,7 @@
       document.head.append(element("script", text));
       drawAll();
     });
-  }
+  } else drawAll();
   // What the scripts of further sections use.
   window.page = { digits, element, span };
 })();
