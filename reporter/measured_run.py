@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from recorder.store import log_path
 from reporter.errors import blaming
 from reporter.findings.findings import in_order
-from reporter.log.database import open_log
+from reporter.log.database import open_for_report
 from reporter.log.subjects import SCORED, asks_benchmarks
 from reporter.measured.log_evidence import LogEvidence
 from reporter.parts import with_parts
@@ -117,7 +117,7 @@ def measured(
         NoRoomError: Memory and temporary disk space are too small for what is computed.
     """
     with blaming(run):
-        opened = open_log(run)
+        opened = open_for_report(run)
     with opened:
         report, log = computed(run, opened, definitions, options, judged_by=judged_by)
         with blaming(log_path(run)):

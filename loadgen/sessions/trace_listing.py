@@ -73,7 +73,7 @@ def trace_lines(run: Path) -> Iterator[str]:
         Lines with their ends: one of the sample (what it asks, how its episode ended, its score), then one of
         each step (when after the first one, its turn, who, how long it took, TTFT, tokens, and its outcome).
     """
-    with open_log(run, ("scores",)) as log:
+    with open_log(run, ("scores", "tool_calls")) as log:
         answer = log.execute(_TRACES)
         rows = chain.from_iterable(iter(lambda: answer.fetchmany(_BATCH), []))
         for number, (trace, steps) in enumerate(groupby(rows, lambda row: row[:_TRACE]), 1):

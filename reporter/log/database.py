@@ -10,7 +10,7 @@ from recorder.store import log_path
 from reporter.errors import blaming
 from reporter.log.database_in_memory import empty_database
 from reporter.log.sql_files import execute_file, quoted, sql_file
-from reporter.log.tables import load_big_tables, load_only, load_tables, tables_of
+from reporter.log.tables import SAMPLE_VIEWS, load_on_demand, load_only, load_tables, tables_of
 from reporter.log.window import Timeline, together, window, windows_sql
 from rulesets.definitions import Definitions
 
@@ -134,10 +134,14 @@ class OpenLog:
         tables would take memory.
         """
         ((requests,),) = self.execute("SELECT count(*) FROM requests").fetchall()
-        return self if requests > FEW_REQUESTS else self._derived(has_samples_table=True)
+        if requests <= FEW_REQUESTS:
+            return self._derived(has_samples_table=True)
+        self.load(SAMPLE_VIEWS)
+        return self
 
     def with_room(self) -> OpenLog:
         """The log on another connection, whose temporary tables this value does not see."""
+        self.load(SAMPLE_VIEWS)
         return self._derived(has_samples_table=False)
 
     def execute(self, query: str, parameters: object = None) -> DuckDBPyConnection:
@@ -145,13 +149,16 @@ class OpenLog:
         return self.connection.execute(query, parameters)
 
     def load(self, tables: Collection[str]) -> None:
-        """Load those of `reporter.log.tables.BIG_TABLES` that are not there yet, for all values of the log.
+        """Load those tables and views on demand that are not there yet, for all values of the log.
+
+        Args:
+            tables: Names of `reporter.log.tables.SAMPLE_VIEWS` and `BIG_TABLES`.
 
         Raises:
             LogError: The log is damaged.
             NoRoomError: Memory and temporary disk space are too small for them.
         """
-        load_big_tables(self.database, self.run, tables)
+        load_on_demand(self.database, self.run, tables)
 
     def close(self) -> None:
         """Release the memory; no value of this log can be used afterwards."""
@@ -171,21 +178,28 @@ class OpenLog:
         if log.token_counts is not None:
             log.execute(_RECOUNTED.format(counts=log.token_counts))
         if log.has_samples_table:
-            log.execute("CREATE TEMP TABLE counted AS FROM memory.main.counted")
-            # By its text, in which `counted` is that table: the view `samples` computes it once more.
-            execute_file(log.connection, "samples", temporary=True)
+            for name, kind in SAMPLE_VIEWS.items():
+                execute_file(log.connection, name, temporary=kind)
         return log
 
 
 def open_log(run: Path, also: Collection[str] = ()) -> OpenLog:
     """Load a log into a private DuckDB, in memory, with the views of docs/sql.md.
 
+    See `open_for_report`.
+    """
+    return open_for_report(run, {*SAMPLE_VIEWS, *also})
+
+
+def open_for_report(run: Path, also: Collection[str] = ()) -> OpenLog:
+    """Load a log without those `SAMPLE_VIEWS` that `also` does not name: `with_samples_table` makes them.
+
     The log may be finished, still being written, or cut off; it is only read. The figures are those of the
     moment at which it is opened, by the default definitions and over the run's own window.
 
     Args:
         run: The run's folder, or the log itself.
-        also: Names of `reporter.log.tables.BIG_TABLES` to load.
+        also: Names of `reporter.log.tables.SAMPLE_VIEWS` and `BIG_TABLES` to load.
 
     Raises:
         LogError: It is not a log that this version reads, or it is damaged.
@@ -206,7 +220,7 @@ def open_log(run: Path, also: Collection[str] = ()) -> OpenLog:
             windows = [window(timeline) for timeline in timelines]
             whole = together(windows)
             _fill_windows(database, windows, whole)
-        load_big_tables(database, run, also)
+        load_on_demand(database, run, also)
     except BaseException:
         database.close()
         raise

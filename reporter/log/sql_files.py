@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 import orjson
 
@@ -74,8 +74,10 @@ def _moments(payload: str, by: str) -> str:
 
 _CREATE: Final = re.compile("CREATE (TABLE|VIEW)")
 
-_PARSED: Final[dict[tuple[str, bool], Sequence[Statement]]] = {}
-"""The statements of a file, as it is and with a temporary table: they belong to no connection."""
+Temporary = Literal["TABLE", "VIEW"]
+
+_PARSED: Final[dict[tuple[str, Temporary | None], Sequence[Statement]]] = {}
+"""The statements of a file, as it is and with a temporary table or view: they belong to no connection."""
 
 
 @cache
@@ -85,24 +87,28 @@ def sql_file(name: str) -> str:
     return with_columns(with_event_codes(text))
 
 
-def execute_file(connection: DuckDBPyConnection, name: str, *, temporary: bool = False) -> DuckDBPyConnection:
+def execute_file(
+    connection: DuckDBPyConnection, name: str, *, temporary: Temporary | None = None
+) -> DuckDBPyConnection:
     """Execute `reporter/sql/NAME.sql`, parsed once; the result has the rows of the last statement.
 
     Args:
         connection: A connection to an opened log, or to one that is being loaded.
         name: The file, without its ending.
-        temporary: Make the table or view of the file a temporary table of this connection.
+        temporary: Make the table or view of the file a temporary one of this connection, of this kind.
     """
     parsed = statements(connection, name, temporary=temporary)
     return [connection.execute(statement) for statement in parsed][-1]
 
 
-def statements(connection: DuckDBPyConnection, name: str, *, temporary: bool) -> Sequence[Statement]:
+def statements(
+    connection: DuckDBPyConnection, name: str, *, temporary: Temporary | None
+) -> Sequence[Statement]:
     """The statements of a file, parsed by the first executing connection."""
     parsed = _PARSED.get((name, temporary))
     if parsed is None:
         sql = sql_file(name)
-        sql = _CREATE.sub("CREATE TEMP TABLE", sql, count=1) if temporary else sql
+        sql = _CREATE.sub(f"CREATE TEMP {temporary}", sql, count=1) if temporary else sql
         # Not by `duckdb.extract_statements`, which makes a database of its own.
         parsed = _PARSED[name, temporary] = connection.extract_statements(sql)
     return parsed

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from reporter.log.opened import OpenSource
     from reporter.log.segments import Part
+    from reporter.log.sql_files import Temporary
 
 # The driver takes a column's type from its first rows, and a NULL for an integer: so no NULL may reach it.
 _TABLES: Final[Mapping[str, str | None]] = {
@@ -47,7 +48,6 @@ _TABLES: Final[Mapping[str, str | None]] = {
     "episode_ends": """
         SELECT seq, at_ns, coalesce(data, '') AS data FROM events WHERE code = EventType.EPISODE_ENDED""",
     "tree_ends": "SELECT seq, coalesce(data, '') AS data FROM events WHERE code = EventType.TREE_ENDED",
-    "tool_calls": "SELECT seq, coalesce(data, '') AS data FROM events WHERE code = EventType.TOOL_CALLED",
     "requests": None,
     "unencoded": """
         SELECT name AS type FROM events JOIN event_types USING (code)
@@ -62,10 +62,6 @@ _TABLES: Final[Mapping[str, str | None]] = {
     "nodes": None,
     "definitions": None,
     "recounted": None,
-    "counted": None,
-    "samples": None,
-    "arriving": None,
-    "arrived": None,
     "early": None,
     "chunks": None,
     "gap_bounds": None,
@@ -73,6 +69,14 @@ _TABLES: Final[Mapping[str, str | None]] = {
     "gap_counts": None,
 }
 """What is made when a log is opened, in this order, and what SQLite streams to it."""
+
+SAMPLE_VIEWS: Final[Mapping[str, Temporary]] = {
+    "counted": "TABLE",
+    "samples": "TABLE",
+    "arriving": "VIEW",
+    "arrived": "VIEW",
+}
+"""The views that DuckDB takes 30 ms to plan, and the temporary kinds that a report of few requests has instead."""
 
 BIG_TABLES: Final[Mapping[str, str | None]] = {
     "events": """
@@ -89,6 +93,7 @@ BIG_TABLES: Final[Mapping[str, str | None]] = {
     "question_references": """
         SELECT seq, coalesce(data, '') AS data, texts FROM events
         WHERE code = EventType.QUESTION AND texts IS NOT NULL""",
+    "tool_calls": "SELECT seq, coalesce(data, '') AS data FROM events WHERE code = EventType.TOOL_CALLED",
     "passes": """
         SELECT seq, name AS type, at_ns, data FROM events JOIN event_types USING (code)
         WHERE code IN (EventType.SCORING_STARTED, EventType.SCORING_ENDED) AND data IS NOT NULL""",
@@ -137,16 +142,16 @@ BIG_TABLES: Final[Mapping[str, str | None]] = {
 }
 """What is made on demand, in this order."""
 
-_FEW: Final = frozenset({"session_events", "unencoded", "episode_ends", "tree_ends", "tool_calls"})
+_ON_DEMAND: Final = {**dict.fromkeys(SAMPLE_VIEWS), **BIG_TABLES}
+
+_FEW: Final = frozenset({"session_events", "unencoded", "episode_ends", "tree_ends"})
 """Those of `_TABLES` that are of few events among many, which one scan of the log finds together."""
 
 _FEW_EVENTS: Final = """
     SELECT seq, code, name, at_ns, coalesce(data, '') AS data FROM events JOIN event_types USING (code)
     WHERE code < EventType.LOADGEN_ISSUE_CALLED AND (
             code < EventType.QUESTION
-            OR code IN (
-                EventType.SENSOR_STARTED, EventType.TOOL_CALLED, EventType.EPISODE_ENDED, EventType.TREE_ENDED
-            )
+            OR code IN (EventType.SENSOR_STARTED, EventType.EPISODE_ENDED, EventType.TREE_ENDED)
         )"""
 """The first comparison is the only one for the many events of requests."""
 
@@ -188,8 +193,8 @@ def load_tables(connection: DuckDBPyConnection, run: Path) -> None:
     _load(connection, run, _TABLES)
 
 
-def load_big_tables(connection: DuckDBPyConnection, run: Path, names: Collection[str]) -> None:
-    """Load those `BIG_TABLES` that a database does not have yet.
+def load_on_demand(connection: DuckDBPyConnection, run: Path, names: Collection[str]) -> None:
+    """Load those `SAMPLE_VIEWS` and `BIG_TABLES` that a database does not have yet.
 
     Raises:
         LogError: As for `load_tables`.
@@ -197,7 +202,10 @@ def load_big_tables(connection: DuckDBPyConnection, run: Path, names: Collection
     if not names:
         return
     existing = {name for (name,) in connection.execute(_EXISTING).fetchall()}
-    wanted = needed(names, BIG_TABLES) - existing
+    wanted = needed(names, _ON_DEMAND) - existing
+    for name in SAMPLE_VIEWS:
+        if name in wanted:
+            execute_file(connection, name)
     missing = {name: source for name, source in BIG_TABLES.items() if name in wanted}
     if missing:
         _load(connection, run, missing, at_once=THREADS)
@@ -206,10 +214,10 @@ def load_big_tables(connection: DuckDBPyConnection, run: Path, names: Collection
 @cache
 def tables_of(views: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
     """The sources of views: the tables of every opened log, and the big tables."""
-    made = needed(views, [*_TABLES, *BIG_TABLES]) | {"clocks"}
+    made = needed(views, [*_TABLES, *_ON_DEMAND]) | {"clocks"}
     if made & {"windows", "measured_window"}:
         made |= needed({"windows", "measured_window", *names_read("figures/timeline")}, _TABLES)
-    return made & _TABLES.keys(), made & BIG_TABLES.keys()
+    return made & _TABLES.keys(), made & _ON_DEMAND.keys()
 
 
 def load_only(connection: DuckDBPyConnection, run: Path, names: Collection[str]) -> None:
@@ -219,7 +227,7 @@ def load_only(connection: DuckDBPyConnection, run: Path, names: Collection[str])
         LogError: As for `load_tables`.
     """
     if names:
-        tables = {**_TABLES, **BIG_TABLES}
+        tables = {**_TABLES, **_ON_DEMAND}
         _load(connection, run, {name: source for name, source in tables.items() if name in names})
 
 
