@@ -18,18 +18,18 @@ from typing import TYPE_CHECKING, Final
 
 import clients
 import report_scale
+import trustme
 from clients import Work
-from cores import choose, on_core
+from cores import Cores, choose, on_core
 from native_server import MissingServerError, executable
 from scorecard import Row, table
 from startup import first_post
-from timed_run import IO_LOOP, Pace
+from timed_run import IO_LOOP, Pace, timed_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from clients import ClientRun
-    from cores import Cores
 
 BURST: Final = Work(Pace(ttft_ms=0, gap_ms=0, tokens=32), streams=64, requests=30_000)
 PACED: Final = Work(Pace(ttft_ms=50, gap_ms=10, tokens=64), streams=1000, requests=10_000)
@@ -41,6 +41,7 @@ PACKAGES: Final = ("loadgen", "recorder", "reporter", "rulesets", "workloads")
 
 STREAMS: Final = (100, 300, 1000, 3000)
 REQUESTS_PER_STREAM: Final = 4
+TLS_STREAMS: Final = 200
 REPORTED: Final = 1_000_000
 MILLION: Final = 1e6
 
@@ -81,9 +82,13 @@ def burst(cores: Cores, rounds: int) -> Iterator[Row]:
         (1, 0.7),
         note=pairs.note("µs", request_us),
     )
-    command_s = [run.command_cpu_s for run in pairs.ours]
-    note = pairs.note("s", lambda run: run.command_cpu_s)
-    yield Row(f"CPU of the whole command, {BURST.requests:,} requests", command_s, (3, 2), "s", note=note)
+    command_s = lambda run: run.command_cpu_s  # noqa: E731
+    yield Row(
+        f"CPU of the command, {BURST.requests:,} requests, to vllm-rs",
+        pairs.ratios(command_s),
+        (1, 0.8),
+        note=pairs.note("s", command_s),
+    )
 
 
 def paced(cores: Cores, rounds: int) -> Iterator[Row]:
@@ -106,7 +111,7 @@ def memory(cores: Cores, rounds: int) -> Iterator[Row]:
     pairs = both(cores, PACED, rounds, memory=True)
     peak_mb = [run.peak_mb or 0.0 for run in pairs.ours]
     note = f"PSS; {pairs.note('MB', lambda run: run.peak_mb or 0.0)}"
-    yield Row("1,000 streams: peak memory of all processes", peak_mb, (120, 100), "MB", note=note)
+    yield Row("1,000 streams: peak memory of all processes", peak_mb, (100, 80), "MB", note=note)
 
 
 def growth(cores: Cores, rounds: int) -> Iterator[Row]:
@@ -130,11 +135,44 @@ def growth(cores: Cores, rounds: int) -> Iterator[Row]:
     yield Row(f"cost per stream, {greatest:,} relative to {fewest}", grown, (1.5, 1), note=note)
 
 
+def both_cores(_: Cores, rounds: int) -> Iterator[Row]:
+    """3,000 streams of 25 tokens per second where client and server share all cores."""
+    work = Work(SLOW, STREAMS[-1], STREAMS[-1] * REQUESTS_PER_STREAM)
+    runs: list[ClientRun] = []
+    for number in range(1, rounds + 1):
+        runs.append(clients.loadgen(Cores(None, None), work, workers=None))
+        tell(f"{work.streams:,} streams, all cores, round {number}: {described(runs[-1])}")
+    shares = [run.requests_s / work.possible for run in runs]
+    off_ms, cpu_s = _spread([run.ttft_p99_off_ms for run in runs]), _spread(list(map(_chunks_s, runs)))
+    note = f"CPU per million chunks {cpu_s} s; TTFT p99 off by {off_ms} ms{_limited(runs)}"
+    yield Row(
+        f"{work.streams:,} streams, all cores: share of possible", shares, (0.96, 0.98), least=True, note=note
+    )
+
+
+def tls(cores: Cores, rounds: int) -> Iterator[Row]:
+    """200 streams by TLS and in clear, in turns, against the mock endpoint: the native server has no TLS."""
+    with TemporaryDirectory(prefix="loadgen-bench-") as folder:
+        certificate = Path(folder, "server.pem")
+        trustme.CA().issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(str(certificate))
+        arguments = ("--concurrency", TLS_STREAMS, "--requests", TLS_STREAMS * REQUESTS_PER_STREAM)
+        ratios: list[float] = []
+        costs_us: dict[str, list[float]] = {"plain": [], "TLS": []}
+        for number in range(1, rounds + 1):
+            for name, file in (("plain", None), ("TLS", certificate)):
+                run = timed_run(cores, SLOW, *arguments, compare=False, certificate=file)
+                costs_us[name].append((run.client.cpu_s(*run.window) or 0.0) / run.chunks * MILLION)
+                tell(f"{TLS_STREAMS} streams, {name}, round {number}: {costs_us[name][-1]:.2f} µs per chunk")
+            ratios.append(costs_us["TLS"][-1] / costs_us["plain"][-1])
+    note = "; ".join(f"{name} {_spread(values)} µs" for name, values in costs_us.items())
+    yield Row(f"{TLS_STREAMS} streams: CPU per chunk, TLS to plain", ratios, (1.5, 1.2), note=note)
+
+
 def start(cores: Cores, rounds: int) -> Iterator[Row]:
     """From the start of the program to the first request on the wire."""
     first_post(cores.client)
     times_s = [first_post(cores.client) for _ in range(rounds)]
-    yield Row("start to first request on the wire", times_s, (0.25, 0.15), "s")
+    yield Row("start to first request on the wire", times_s, (0.15, 0.1), "s")
 
 
 def report(_: Cores, rounds: int) -> Iterator[Row]:
@@ -143,7 +181,7 @@ def report(_: Cores, rounds: int) -> Iterator[Row]:
         log = Path(folder) / "events.db"
         report_scale.write(log, REPORTED)
         times_s = [report_scale.report_apart(log)[0] for _ in range(rounds)]
-    yield Row(f"report of {REPORTED:,} requests", times_s, (4, 2.5), "s")
+    yield Row(f"report of {REPORTED:,} requests", times_s, (2, 1), "s")
 
 
 WORKS: Final[Mapping[str, Callable[[Cores, int], Iterator[Row]]]] = {
@@ -151,11 +189,15 @@ WORKS: Final[Mapping[str, Callable[[Cores, int], Iterator[Row]]]] = {
     "paced": paced,
     "memory": memory,
     "growth": growth,
+    "both_cores": both_cores,
+    "tls": tls,
     "start": start,
     "report": report,
 }
-NATIVE: Final = ("burst", "paced", "memory", "growth")
+NATIVE: Final = ("burst", "paced", "memory", "growth", "both_cores")
 """What needs the native server."""
+ON_ALL_CORES: Final = ("both_cores", "report")
+"""What is not pinned, as on a user's machine."""
 
 
 def both(cores: Cores, work: Work, rounds: int, *, memory: bool = False) -> Pairs:
@@ -245,8 +287,7 @@ def main() -> None:
     compile_modules()
     rows: list[Row] = []
     for name in options.only or WORKS:
-        # A report may use both cores, as on a user's machine.
-        with on_core(None if name == "report" else cores.server):
+        with on_core(None if name in ON_ALL_CORES else cores.server):
             rows += measured(name, cores, options.rounds)
     print(f"{cores}\n{IO_LOOP}\n{options.rounds} rounds\n\n{table(rows)}")
 

@@ -98,6 +98,7 @@ def timed_run(
     *arguments: object,
     memory: bool = False,
     compare: bool = True,
+    certificate: Path | None = None,
 ) -> TimedRun:
     """Run `loadgen perf` with one worker on the client's core, the mock endpoint on the server's.
 
@@ -107,13 +108,15 @@ def timed_run(
         *arguments: Further arguments of `loadgen perf`.
         memory: Whether to look at the memory while it runs.
         compare: Whether to compare it with the truth, which takes memory in proportion to the run.
+        certificate: With it, both speak TLS: a file with a chain and its key (PEM).
 
     Raises:
         RuntimeError: The program failed; the message is its own.
     """
     with TemporaryDirectory(prefix="loadgen-bench-") as folder:
         out = Path(folder) / "run"
-        with start_on(cores, pace) as mock:
+        with start_on(cores, pace, certificate) as mock:
+            arguments = arguments if certificate is None else (*arguments, "--insecure")
             command = [*PROGRAM, "perf", "--url", mock.url, "--model", MODEL, "--workers", "1", "--quiet"]
             with on_core(cores.client):
                 process = subprocess.Popen(
@@ -134,7 +137,7 @@ def timed_run(
         return TimedRun(report, compare_with_truth(out, truth), late, client, server)
 
 
-def start_on(cores: Cores, pace: Pace) -> Any:
+def start_on(cores: Cores, pace: Pace, certificate: Path | None = None) -> Any:
     """Start a mock endpoint on the server's core."""
     with on_core(cores.server):
-        return start_mock(**pace.options())
+        return start_mock(**pace.options(), tls_cert=certificate)

@@ -76,7 +76,7 @@ SAMPLE_VIEWS: Final[Mapping[str, Temporary]] = {
     "arriving": "VIEW",
     "arrived": "VIEW",
 }
-"""The views that DuckDB takes 30 ms to plan, and the temporary kinds that a report of few requests has instead."""
+"""The views that DuckDB takes 30 ms to plan, and what a report of few requests has in place of each."""
 
 BIG_TABLES: Final[Mapping[str, str | None]] = {
     "events": """

@@ -10,7 +10,6 @@ import math
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver.load import Offline, expected_arrivals
-from reporter.render.rule_in_words import whys
 from workloads.units import duration_text
 
 if TYPE_CHECKING:
@@ -57,6 +56,8 @@ def warn_of(prepared: Prepared, observer: Observer, name: str = "") -> None:
         observer.note(f"{before}{warning}")
     if rules is None:
         return
+    from reporter.render.rule_in_words import whys
+
     broken = broken_by_plan(prepared.plan, prepared.settings(), rules)
     rows = [row for row in broken if not skip & {row.id, row.group}]
     lines = [f"the run cannot be valid: {row.id}: {'; '.join(why)}" for row, why in whys(rows)]
