@@ -15,6 +15,7 @@ from recorder.errors import BeingWrittenError, NotALogError
 from recorder.store import log_path
 from reporter.errors import blaming
 from reporter.late_read_bounds import ENDS, column
+from reporter.log.chosen_tables import load_session
 from reporter.log.database import define
 from reporter.log.database_in_memory import empty_database
 from reporter.log.opened import shards_of
@@ -22,7 +23,6 @@ from reporter.log.segments import SEQ_BITS
 from reporter.log.sharded_log import require_own
 from reporter.log.sql_files import execute_file, with_event_codes
 from reporter.log.sqlite_log import opened_sqlite
-from reporter.log.tables import load_session
 from rulesets.definitions import CATEGORIES
 from rulesets.early_failure import Ending, FigureBounds
 from rulesets.metric_table import BY_NAME

@@ -10,7 +10,7 @@ from recorder.store import log_path
 from reporter.errors import blaming
 from reporter.log.database_in_memory import empty_database
 from reporter.log.sql_files import execute_file, quoted, sql_file
-from reporter.log.tables import SAMPLE_VIEWS, load_on_demand, load_only, load_tables, tables_of
+from reporter.log.tables import SAMPLE_VIEWS, load_on_demand, load_tables
 from reporter.log.window import Timeline, together, window, windows_sql
 from rulesets.definitions import Definitions
 
@@ -216,33 +216,12 @@ def open_for_report(run: Path, also: Collection[str] = ()) -> OpenLog:
             # A thread reads 122,880 rows of a table: a second one would only be woken.
             database.execute("SET threads = 1")
         with blaming(log_path(run)):
-            timelines = tuple(Timeline(**row) for row in _all_figures(database, "timeline"))
-            windows = [window(timeline) for timeline in timelines]
-            whole = together(windows)
-            _fill_windows(database, windows, whole)
+            timelines, whole = fill_windows(database)
         load_on_demand(database, run, also)
     except BaseException:
         database.close()
         raise
     return OpenLog(run=run, database=database, connection=database, window=whole, timelines=timelines)
-
-
-def make_views(connection: DuckDBPyConnection, run: Path, views: Collection[str]) -> None:
-    """Make some of the views of docs/sql.md, with dependencies, in a connection's database.
-
-    Raises:
-        LogError: It is not a log that this version reads, or it is damaged.
-        NoRoomError: Memory and temporary disk space are too small for it.
-    """
-    unended = "running" if is_held(log_path(run).resolve().parent) else "cut_off"
-    connection.execute("SET VARIABLE unended = ?", [unended])
-    tables, big_tables = tables_of(frozenset(views))
-    load_only(connection, run, tables)
-    if "windows" in tables:
-        with blaming(log_path(run)):
-            windows = [window(Timeline(**row)) for row in _all_figures(connection, "timeline")]
-            _fill_windows(connection, windows, together(windows))
-    load_only(connection, run, big_tables)
 
 
 def figures(log: OpenLog, name: str) -> dict[str, Any]:
@@ -275,11 +254,15 @@ def rows_of(answer: DuckDBPyConnection) -> list[dict[str, Any]]:
     return [dict(zip(columns, row, strict=True)) for row in answer.fetchall()]
 
 
-def _fill_windows(connection: DuckDBPyConnection, windows: Sequence[Window], whole: Window) -> None:
-    """Insert windows into the tables that the views read."""
+def fill_windows(connection: DuckDBPyConnection) -> tuple[tuple[Timeline, ...], Window]:
+    """Fill the tables of windows; return what they follow from, and the window of all segments together."""
+    timelines = tuple(Timeline(**row) for row in _all_figures(connection, "timeline"))
+    windows = [window(timeline) for timeline in timelines]
+    whole = together(windows)
     for segment, part in enumerate(windows, start=1):
         connection.execute("INSERT INTO windows VALUES (?, ?, ?, ?, ?)", [segment, *_columns(part)])
     connection.execute("INSERT INTO measured_window VALUES (?, ?, ?, ?)", _columns(whole))
+    return timelines, whole
 
 
 def _columns(part: Window) -> list[Any]:

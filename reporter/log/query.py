@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from recorder.store import log_path
 from reporter.errors import QueryError, blaming
-from reporter.log.database import make_views, open_log
+from reporter.log.chosen_tables import make_views
+from reporter.log.database import open_log
 from reporter.log.database_in_memory import THREADS, empty_database
 from reporter.log.tables import big_tables_in
 

@@ -10,14 +10,13 @@ from __future__ import annotations
 import re
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, nullcontext
-from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from reporter.log.database_in_memory import THREADS
 from reporter.log.opened import opened
 from reporter.log.requests_table import compiled_requests, join_by_sql
 from reporter.log.segments import segment_macros
-from reporter.log.sql_files import execute_file, names_read, needed, with_event_codes
+from reporter.log.sql_files import execute_file, needed, with_event_codes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from reporter.log.sql_files import Temporary
 
 # The driver takes a column's type from its first rows, and a NULL for an integer: so no NULL may reach it.
-_TABLES: Final[Mapping[str, str | None]] = {
+TABLES: Final[Mapping[str, str | None]] = {
     "clocks": """
         SELECT segment, first_seq, started_at_ns, started_wall_ns, shift_ns, environment,
             complete_until_ns, written_ns
@@ -142,10 +141,10 @@ BIG_TABLES: Final[Mapping[str, str | None]] = {
 }
 """What is made on demand, in this order."""
 
-_ON_DEMAND: Final = {**dict.fromkeys(SAMPLE_VIEWS), **BIG_TABLES}
+ON_DEMAND: Final = {**dict.fromkeys(SAMPLE_VIEWS), **BIG_TABLES}
 
 _FEW: Final = frozenset({"session_events", "unencoded", "episode_ends", "tree_ends"})
-"""Those of `_TABLES` that are of few events among many, which one scan of the log finds together."""
+"""Those of `TABLES` that are of few events among many, which one scan of the log finds together."""
 
 _FEW_EVENTS: Final = """
     SELECT seq, code, name, at_ns, coalesce(data, '') AS data FROM events JOIN event_types USING (code)
@@ -158,12 +157,6 @@ _FEW_EVENTS: Final = """
 _OR_UNENCODED: Final = """
         OR data BETWEEN '{"encode_error":' AND '{"encode_error;'"""
 """Compiled code, which reads the data of requests anyhow, gives up where it finds one."""
-
-_OF_THE_SESSION: Final = (
-    *("clocks", "session_events", "segment_ends", "session"),
-    *("credible", "windows", "definitions"),
-)
-"""Those of `_TABLES` that the view `samples` needs in addition to `requests`."""
 
 _PARTS: Final[Mapping[str, Part]] = {
     "clocks": "head",
@@ -190,7 +183,7 @@ def load_tables(connection: DuckDBPyConnection, run: Path) -> None:
     Raises:
         LogError: It is not a log that this version reads, or it is damaged.
     """
-    _load(connection, run, _TABLES)
+    load(connection, run, TABLES)
 
 
 def load_on_demand(connection: DuckDBPyConnection, run: Path, names: Collection[str]) -> None:
@@ -202,42 +195,13 @@ def load_on_demand(connection: DuckDBPyConnection, run: Path, names: Collection[
     if not names:
         return
     existing = {name for (name,) in connection.execute(_EXISTING).fetchall()}
-    wanted = needed(names, _ON_DEMAND) - existing
+    wanted = needed(names, ON_DEMAND) - existing
     for name in SAMPLE_VIEWS:
         if name in wanted:
             execute_file(connection, name)
     missing = {name: source for name, source in BIG_TABLES.items() if name in wanted}
     if missing:
-        _load(connection, run, missing, at_once=THREADS)
-
-
-@cache
-def tables_of(views: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
-    """The sources of views: the tables of every opened log, and the big tables."""
-    made = needed(views, [*_TABLES, *_ON_DEMAND]) | {"clocks"}
-    if made & {"windows", "measured_window"}:
-        made |= needed({"windows", "measured_window", *names_read("figures/timeline")}, _TABLES)
-    return made & _TABLES.keys(), made & _ON_DEMAND.keys()
-
-
-def load_only(connection: DuckDBPyConnection, run: Path, names: Collection[str]) -> None:
-    """Make tables and views of those that `tables_of` names.
-
-    Raises:
-        LogError: As for `load_tables`.
-    """
-    if names:
-        tables = {**_TABLES, **_ON_DEMAND}
-        _load(connection, run, {name: source for name, source in tables.items() if name in names})
-
-
-def load_session(connection: DuckDBPyConnection, log: OpenSource) -> None:
-    """Make the tables and macros that the view `samples` needs and that requests add nothing to.
-
-    Raises:
-        LogError: As for `load_tables`.
-    """
-    _load_from(connection, log, {name: _TABLES[name] for name in _OF_THE_SESSION})
+        load(connection, run, missing, at_once=THREADS)
 
 
 def big_tables_in(query: str) -> set[str]:
@@ -245,16 +209,18 @@ def big_tables_in(query: str) -> set[str]:
     return BIG_TABLES.keys() & set(re.findall(r"\w+", query.lower()))
 
 
-def _load(
+def load(
     connection: DuckDBPyConnection, run: Path, tables: Mapping[str, str | None], at_once: int = 1
 ) -> None:
+    """Make tables and views of a log."""
     with opened(run) as log:
-        _load_from(connection, log, tables, at_once)
+        load_from(connection, log, tables, at_once)
 
 
-def _load_from(
+def load_from(
     connection: DuckDBPyConnection, log: OpenSource, tables: Mapping[str, str | None], at_once: int = 1
 ) -> None:
+    """Make tables and views of a log that is open for reading."""
     if log.scored_last:
         # The process that holds it now scores it, and does not run it.
         connection.execute("SET VARIABLE unended = 'cut_off'")

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from reporter.log.chosen_tables import load_only, tables_of
 from reporter.log.database_in_memory import empty_database
-from reporter.log.tables import BIG_TABLES, load_only, tables_of
+from reporter.log.tables import BIG_TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

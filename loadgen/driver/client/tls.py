@@ -74,7 +74,7 @@ class TLSLayer:
         try:
             while piece := self._tls.read(_READ_BYTES):
                 pieces.append(piece)
-                # To be told so by an exception takes longer than to decrypt a chunk.
+                # An exception that says so takes longer than to decrypt a chunk.
                 if not self._received.pending and not self._tls.pending():
                     return pieces, None
         except ssl.SSLWantReadError:
