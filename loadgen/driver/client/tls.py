@@ -74,7 +74,7 @@ class TLSLayer:
         try:
             while piece := self._tls.read(_READ_BYTES):
                 pieces.append(piece)
-                # An exception that says so takes longer than to decrypt a chunk.
+                # One more read would raise an exception, which takes as long as decrypting a chunk.
                 if not self._received.pending and not self._tls.pending():
                     return pieces, None
         except ssl.SSLWantReadError:
