@@ -15,14 +15,18 @@ if TYPE_CHECKING:
     from reporter.report import Report
 
 _TIMES: Final = {
-    "queue_ms": ("queue", "NULL"),
-    "prefill_ms": ("prefill", "NULL"),
-    "ttft_ms": ("TTFT", "client_ttft_ms"),
-    "decode_ms": ("decode", "client_decode_ms"),
-    "latency_ms": ("latency", "client_latency_ms"),
-    "head_ms": ("up to the head", "client_head_ms"),
+    "queue_ms": ("queue", "NULL", "NULL"),
+    "prefill_ms": ("prefill", "NULL", "NULL"),
+    "ttft_ms": ("TTFT", "client_ttft_ms", "client_ttft_ms"),
+    "decode_ms": ("decode", "client_decode_ms", "client_latency_ms - coalesce(ttft_ms, 0)"),
+    "latency_ms": ("latency", "client_latency_ms", "client_latency_ms"),
+    "head_ms": ("up to the head", "client_head_ms", "client_head_ms"),
 }
-"""The server's times, with the client's figure of the same time."""
+"""The server's times, the client's figure of the same time, and the longest that a right clock can state.
+
+A first token that reaches the client late makes the client's decode shorter than the server's, and the client
+has no token for the end of the sequence.
+"""
 
 TIMES: Final = "\nUNION ALL BY NAME\n".join(
     f"""\
@@ -33,12 +37,12 @@ SELECT source, clock, '{label}' AS time, count({column}) AS requests,
     median({client} - {column}) AS apart_p50, quantile_cont({client} - {column}, 0.95) AS apart_p95,
     quantile_cont({client} - {column}, 0.99) AS apart_p99, min({client} - {column}) AS apart_min,
     max({client} - {column}) AS apart_max,
-    count(*) FILTER ({client} - {column} < -1) AS longer
+    count(*) FILTER ({column} - ({bound}) > 1) AS longer, max({column} - ({bound})) AS longer_by
 FROM server_times
 WHERE counts
 GROUP BY ALL
 HAVING requests > 0"""  # noqa: S608 (columns of this program's)
-    for column, (label, client) in _TIMES.items()
+    for column, (label, client, bound) in _TIMES.items()
 )
 
 _STATISTICS: Final = {
@@ -61,7 +65,7 @@ def section(log: OpenLog, report: Report) -> tuple[ReportSection, list[Finding]]
     answer = log.execute(TIMES)
     columns = [column[0] for column in answer.description or ()]
     times = [dict(zip(columns, row, strict=True)) for row in answer.fetchall()]
-    order = {label: place for place, (label, _) in enumerate(_TIMES.values())}
+    order = {label: place for place, (label, *_) in enumerate(_TIMES.values())}
     times.sort(key=lambda row: (row["clock"] != "server", row["source"], order[row["time"]]))
     rows = [
         [f"{row['time']}, {row['source']}", row["requests"], *(row[name] for name in _STATISTICS)]
@@ -87,8 +91,8 @@ def _longer(times: list[dict[str, Any]]) -> Iterator[Finding]:
             yield Finding(
                 "server_time_too_long",
                 "warning",
-                f"{counted(row['longer'], 'request')} have a longer {row['time']} by {row['source']} than by "
-                f"the client, by up to {figure(-row['apart_min'])} ms.",
+                f"{counted(row['longer'], 'request')} have a longer {row['time']} by {row['source']} than "
+                f"the client's times allow, by up to {figure(row['longer_by'])} ms.",
                 "The server's clock starts before the request or stops after the response: do not compare "
                 "the two.",
             )
