@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -31,7 +31,7 @@ def compare(settings: CompareSettings) -> None:
     """
     from loadgen.cli.terminal.show import show_as
     from loadgen.cli.terminal.streams import end_with_the_reader
-    from loadgen.sessions.compare_runs import compare_runs
+    from loadgen.sessions.compare_runs import answers_of_comparison, compare_runs
     from loadgen.sessions.files.run_folder import require_no_log
     from loadgen.sessions.files.series_file import is_series
     from loadgen.sessions.formats import format_facts, render
@@ -55,6 +55,8 @@ def compare(settings: CompareSettings) -> None:
         if path is not None:
             write_output(option, path, render("comparison", other, comparison))
     end_with_the_reader()
-    shown = {"plots": plots_of_comparison(comparison)} if format_facts(form).shows_plots else {}
+    shown: dict[str, Any] = {}
+    if format_facts(form).shows_plots:
+        shown = {"plots": plots_of_comparison(comparison), "answers": answers_of_comparison(comparison)}
     show_as("comparison", form, comparison, settings.output, verbose=settings.verbose, **shown)
     raise typer.Exit(exit_code(comparison.status))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from loadgen.sessions.errors import UsageError
@@ -9,14 +10,14 @@ from loadgen.sessions.files.run_folder import require_distinct
 from reporter.compare.compare_sides import compare, primary
 from reporter.compare.comparison import Comparison, Rules
 from reporter.compare.side import ComparedRun, Side, common_scores, look
-from reporter.references import evidence, log_head, runs_of
+from reporter.references import evidence, has_log, log_head, runs_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from loadgen.sessions.settings.compare import CompareSettings
     from reporter.compare.compared_metric import ComparedMetric
+    from reporter.contents.compared_answers import ComparedAnswers
 
 
 def compare_runs(settings: CompareSettings) -> Comparison:
@@ -41,6 +42,18 @@ def compare_runs(settings: CompareSettings) -> Comparison:
     deciding = list(dict.fromkeys((*first, *deciding)))
     further = [other for other in dict.fromkeys((*last, *others, *metrics)) if other not in deciding]
     return compare(sides, deciding, further, rules, notes=notes)
+
+
+def answers_of_comparison(comparison: Comparison) -> ComparedAnswers | None:
+    """The answers of two runs to the same questions; None of other comparisons."""
+    from reporter.contents.compared_answers import compared_answers
+
+    runs = [Path(run) for side in comparison.sides for run in side.runs]
+    has_scores = any(row.metric.startswith("accuracy.") for row in comparison.rows)
+    is_pair = [len(side.runs) for side in comparison.sides] == [1, 1]
+    if not (has_scores and is_pair and all(map(has_log, runs))):
+        return None
+    return compared_answers(runs)
 
 
 def _rules(settings: CompareSettings) -> Rules:

@@ -41,15 +41,24 @@ FROM scores
 LEFT JOIN prompts ON prompts.prompt_id = scores.prompt_id AND turn = 0
 WHERE pass = {number} AND scorer = {scorer} AND task = {task}"""
 
-_CHOSEN: Final = """
-    SELECT
-        sample_uuid,
+CORRECT: Final = "correct"
+_OUTCOME: Final = f"""
         CASE
             WHEN value IS NULL OR scores.status NOT IN ('scored', 'partial') THEN scores.status
-            WHEN value >= $threshold THEN 'correct'
+            WHEN value >= $threshold THEN '{CORRECT}'
             WHEN value > 0 THEN 'partial'
             ELSE 'incorrect'
-        END AS outcome,
+        END"""
+
+_OUTCOMES: Final = f"""
+    SELECT question_id, attempt, sample_uuid, {_OUTCOME}
+    FROM scores
+    WHERE pass = $pass AND task = $task AND scorer = $scorer AND question_id IS NOT NULL"""  # noqa: S608 (a constant)
+
+_CHOSEN: Final = f"""
+    SELECT
+        sample_uuid,
+        {_OUTCOME} AS outcome,
         scores.question_id,
         attempt,
         value,
@@ -67,9 +76,11 @@ _CHOSEN: Final = """
     JOIN (SELECT sample_uuid, ended_seq, turn FROM requests) AS requests USING (sample_uuid)
     LEFT JOIN prompt_events
         ON prompt_events.prompt_id = scores.prompt_id AND prompt_events.turn = coalesce(requests.turn, 0)
-    WHERE pass = $pass AND scores.task = $task AND scorer = $scorer
+    WHERE
+        pass = $pass AND scores.task = $task AND scorer = $scorer
+        AND (len($chosen::VARCHAR[]) = 0 OR sample_uuid IN $chosen::VARCHAR[])
     ORDER BY place, outcome
-    LIMIT $limit"""
+    LIMIT $limit"""  # noqa: S608 (a constant)
 
 _JUDGED: Final = """
     SELECT judged_uuid, inquiry, arg_max(ended_seq, ended_seq)
@@ -128,14 +139,14 @@ def scored_samples(
     Raises:
         LogError: The log is damaged.
     """
-    first = {score.task: score for score in reversed(scores) if score.pass_ is not None}
+    first = first_scores(scores)
     each = max(_FEWEST, limit // max(len(first), 1))
     samples: list[ScoredSample] = []
     counted, queries = 0, []
     for score in scores:
         if first.get(score.task) is not score:
             continue
-        rows = _rows(log, score, each)
+        rows = _rows(log, score, each, ())
         samples += _samples(log, score, rows, read)
         counted += rows[0]["n"] if rows else 0
         queries.append(
@@ -144,18 +155,43 @@ def scored_samples(
     return ScoredSamples(tuple(samples), counted, "\nUNION ALL\n".join(queries))
 
 
-def _rows(log: OpenLog, score: TaskScore, limit: int) -> list[dict[str, Any]]:
-    answer = log.execute(
-        _CHOSEN,
-        {
-            "pass": score.pass_,
-            "task": score.task,
-            "scorer": score.scorer,
-            "threshold": score.pass_threshold,
-            "limit": limit,
-        },
-    )
-    return rows_of(answer)
+def first_scores(scores: Sequence[TaskScore]) -> dict[str, TaskScore]:
+    """By benchmark, the score by the first scorer."""
+    first = {score.task: score for score in reversed(scores) if score.pass_ is not None}
+    return dict(reversed(first.items()))
+
+
+Asked = tuple[str, int]
+"""A question's id and the number of the attempt."""
+
+
+def outcomes(log: OpenLog, score: TaskScore) -> dict[Asked, tuple[str, str]]:
+    """By question and attempt, the answer's id and its outcome."""
+    rows = log.execute(_OUTCOMES, _named(score)).fetchall()
+    return {(question, attempt): (uuid, outcome) for question, attempt, uuid, outcome in rows}
+
+
+def chosen_samples(
+    log: OpenLog, score: TaskScore, read: ReadTexts, chosen: Sequence[str]
+) -> dict[str, ScoredSample]:
+    """The answers with these ids, by id."""
+    rows = _rows(log, score, len(chosen), chosen) if chosen else []
+    samples = _samples(log, score, rows, read)
+    return {row["sample_uuid"]: sample for row, sample in zip(rows, samples, strict=True)}
+
+
+def _named(score: TaskScore) -> dict[str, Any]:
+    return {
+        "pass": score.pass_,
+        "task": score.task,
+        "scorer": score.scorer,
+        "threshold": score.pass_threshold,
+    }
+
+
+def _rows(log: OpenLog, score: TaskScore, limit: int, chosen: Sequence[str]) -> list[dict[str, Any]]:
+    """At most so many answers: those with these ids, or some of each outcome."""
+    return rows_of(log.execute(_CHOSEN, {**_named(score), "limit": limit, "chosen": list(chosen)}))
 
 
 def _samples(

@@ -16,7 +16,7 @@ from loadgen.plugins.viewing.live_moments import LIVE_PLOTS
 from loadgen.plugins.viewing.live_stream import LiveRuns
 from loadgen.plugins.viewing.queries import MOST_ROWS, first_rows
 from loadgen.plugins.viewing.run_table import COLUMNS, address, row_of
-from loadgen.sessions.compare_runs import compare_runs
+from loadgen.sessions.compare_runs import answers_of_comparison, compare_runs
 from loadgen.sessions.error_exit_codes import exit_code, message_of
 from loadgen.sessions.errors import UsageError, printable
 from loadgen.sessions.formats import render
@@ -233,4 +233,5 @@ def series_page(folder: Path, where: str) -> str:
 def comparison_page(runs: Sequence[Path]) -> str:
     """Runs compared with the first one of them."""
     comparison = compare_runs(CompareSettings(runs=list(runs)))
-    return render("comparison", _HTML, comparison, plots=plots_of_comparison(comparison))
+    contents = {"plots": plots_of_comparison(comparison), "answers": answers_of_comparison(comparison)}
+    return render("comparison", _HTML, comparison, **contents)

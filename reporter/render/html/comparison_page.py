@@ -10,7 +10,7 @@ from reporter.number_text import counted
 from reporter.plots.plot_value import NoPlot, Plot
 from reporter.render import compared
 from reporter.render.compared_points import NOTE, left_out, table
-from reporter.render.html import page_writer
+from reporter.render.html import excerpts, page_writer
 from reporter.render.html.page import Page, PlotGroup, Plots, Prose, Remark, Remarks, Tables
 from reporter.render.html.run_plots import grouped
 from reporter.render.table import IntervalBar, Mark, Table, plain, tone
@@ -19,15 +19,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from reporter.compare.comparison import Comparison, ComparisonRow, MetricChange, SeriesComparison
+    from reporter.contents.compared_answers import ComparedAnswers
     from reporter.render.html.page import Section
 
 
-def render(comparison: Comparison, *, plots: Sequence[Plot | NoPlot] = ()) -> str:
+def render(
+    comparison: Comparison, *, plots: Sequence[Plot | NoPlot] = (), answers: ComparedAnswers | None = None
+) -> str:
     """The comparison as one HTML file."""
-    return page_writer.write(page_of(comparison, plots))
+    return page_writer.write(page_of(comparison, plots, answers))
 
 
-def page_of(comparison: Comparison, plots: Sequence[Plot | NoPlot] = ()) -> Page:
+def page_of(
+    comparison: Comparison, plots: Sequence[Plot | NoPlot] = (), answers: ComparedAnswers | None = None
+) -> Page:
     """The page of a comparison as a value."""
     sides = range(len(comparison.sides))
     return Page(
@@ -36,7 +41,7 @@ def page_of(comparison: Comparison, plots: Sequence[Plot | NoPlot] = ()) -> Page
         lines=tuple(
             f"{compared.label(comparison, index)}: {compared.side(comparison, index)}" for index in sides
         ),
-        sections=tuple(_sections(comparison, plots)),
+        sections=tuple(_sections(comparison, plots, answers)),
         footer=(
             f"Intervals are of {100 * comparison.rules.level:g} %, by the methods of docs/compare.md.",
             'Run a query of this page over a run: loadgen sql RUN "QUERY"',
@@ -48,13 +53,17 @@ def page_of(comparison: Comparison, plots: Sequence[Plot | NoPlot] = ()) -> Page
 _NOTHING_WORSE: Final = "No primary metric is significantly worse."
 
 
-def _sections(comparison: Comparison, plots: Sequence[Plot | NoPlot]) -> Iterator[Section]:
+def _sections(
+    comparison: Comparison, plots: Sequence[Plot | NoPlot], answers: ComparedAnswers | None
+) -> Iterator[Section]:
     if further := comparison.reasons[1:]:
         mark = Mark(comparison.status, tone(comparison.status))
         yield Remarks("reasons", "Further reasons", tuple(Remark(mark, reason) for reason in further))
     families = list(compared.families(comparison.rows))
     for number, (title, rows) in enumerate(families):
         yield Tables(f"changes-{number}", title, changes(comparison, rows))
+    if answers is not None:
+        yield excerpts.compared(answers, [compared.label(comparison, side) for side in range(2)])
     drawn = grouped([plot for plot in plots if isinstance(plot, Plot)])
     if drawn:
         absent = tuple(plot for plot in plots if not isinstance(plot, Plot))

@@ -8,6 +8,7 @@ from os.path import commonprefix
 from typing import TYPE_CHECKING, Final
 
 from reporter.contents import example_requests
+from reporter.contents.compared_answers import LOST, MOST, WON
 from reporter.contents.texts import Excerpt
 from reporter.json_values import document, members
 from reporter.number_text import figure, whole
@@ -25,9 +26,10 @@ from reporter.render.table import Mark, headed, tone
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from reporter.contents.compared_answers import ComparedAnswers
     from reporter.contents.example_requests import RequestExcerpt
     from reporter.contents.scored import ScoredSample, ScoredSamples
-    from reporter.render.table import Cell
+    from reporter.render.table import Cell, Tone
 
 REQUEST_BYTES: Final = 50_000
 SAMPLE_BYTES: Final = 140_000
@@ -114,6 +116,43 @@ def samples(scored: ScoredSamples) -> Samples:
         made.append(_sample(sample, quotes, instructions[sample.task]))
     note = f"{len(made)} of {whole(scored.n)} scored answers, chosen evenly from all outcomes."
     return Samples("samples", "Samples", tuple(made), note, scored.sql)
+
+
+def compared(scored: ComparedAnswers, labels: Sequence[str]) -> Samples:
+    """The answers of two runs to the same questions."""
+    made, room, rests = [], SAMPLE_BYTES, _Rests()
+    instructions = common_beginnings(answer.sides[0] for answer in scored.answers)
+    for answer in scored.answers:
+        first = answer.sides[0]
+        of_sides = [tuple(map(rests.fit, _sample_quotes(side))) for side in answer.sides]
+        shared = tuple(quote for quote in of_sides[0] if quote.label in _OF_BOTH)
+        sides = [tuple(quote for quote in quotes if quote.label not in _OF_BOTH) for quotes in of_sides]
+        room -= _bytes(shared) + sum(map(_bytes, sides))
+        if room < 0:
+            break
+        given = dict(zip(labels, map(_answer, answer.sides), strict=True))
+        outcomes = dict(zip(labels, (side.outcome for side in answer.sides), strict=True))
+        sample = _sample(first, shared, instructions[first.task])
+        made.append(
+            replace(
+                sample,
+                status=Mark(answer.change, _TONES.get(answer.change, "dim")),
+                tags={**outcomes, **sample.tags},
+                row_texts={**given, "reference": sample.row_texts["reference"]},
+                sides=dict(zip(labels, sides, strict=True)),
+            )
+        )
+    counts = ", ".join(
+        f"{whole(scored.counts[change])} {change}" for change in MOST if scored.counts.get(change)
+    )
+    note = (
+        f"{whole(sum(scored.counts.values()))} answers to the same questions: {counts}. {len(made)} are here."
+    )
+    return Samples("answers", "Answers to the same questions", tuple(made), note)
+
+
+_OF_BOTH: Final = frozenset({"Question", "Reference"})
+_TONES: Final[Mapping[str, Tone]] = {LOST: "bad", WON: "good"}
 
 
 def _with_quotes(excerpts: Iterable[RequestExcerpt]) -> Iterator[tuple[RequestExcerpt, tuple[Quote, ...]]]:

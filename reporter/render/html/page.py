@@ -258,7 +258,7 @@ class OpenedSample:
         question: The benchmark's name of the question.
         asked: The beginning of the question.
         tags: Such as the subject, by name.
-        row_texts: Labels and short texts of the closed row: what the grader took for the answer, and the reference.
+        row_texts: Labels and texts of the closed row: what the grader took for the answer, the reference.
         quotes: Question, answer, reference, reason, and what a judge said.
         sides: By the name of a run, the texts that are shown next to those of another run.
     """

@@ -1,0 +1,102 @@
+"""The same questions in two runs: answers that only one run had right, and some of the others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+from zlib import crc32
+
+from reporter.contents import scored
+from reporter.measured_run import measured
+from reporter.report_options import ReportOptions
+from reporter.stored_answers import texts_of
+from rulesets.definitions import Definitions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from reporter.contents.scored import ScoredSample
+
+LOST: Final = "lost"
+WON: Final = "won"
+_CHANGES: Final = {
+    (True, False): LOST,
+    (False, True): WON,
+    (False, False): "both wrong",
+    (True, True): "both right",
+}
+MOST: Final = {LOST: 40, WON: 40, "both wrong": 20, "both right": 10}
+"""Of all benchmarks together."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedAnswer:
+    """The answers of two runs to a question, and how the second one changed."""
+
+    change: str
+    sides: tuple[ScoredSample, ScoredSample]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedAnswers:
+    """Some of the questions that both runs were asked.
+
+    Attributes:
+        counts: How many questions changed in which way, over all.
+    """
+
+    answers: tuple[ComparedAnswer, ...]
+    counts: Mapping[str, int]
+
+
+def compared_answers(runs: Sequence[Path]) -> ComparedAnswers | None:
+    """The answers of two runs with logs; None where no benchmark was asked in both.
+
+    Raises:
+        LogError: A log cannot be read.
+    """
+    with ExitStack() as stack:
+        sides = []
+        for run in runs:
+            report, of_run = stack.enter_context(measured(run, Definitions(), ReportOptions()))
+            of_run.log.load(scored.TABLES)
+            read = stack.enter_context(texts_of(of_run.log.run))
+            sides.append((of_run.log, scored.first_scores(report.accuracy), read))
+        (_, first, _), (_, second, _) = sides
+        tasks = [task for task in first if task in second]
+        counts: Counter[str] = Counter()
+        answers: list[ComparedAnswer] = []
+        for task in tasks:
+            before, after = (scored.outcomes(log, scores[task]) for log, scores, _ in sides)
+            changes = {
+                key: _CHANGES[before[key][1] == scored.CORRECT, after[key][1] == scored.CORRECT]
+                for key in before
+                if key in after
+            }
+            counts.update(changes.values())
+            chosen = _chosen(changes, len(tasks))
+            of_sides = [
+                scored.chosen_samples(log, scores[task], read, [outcomes[key][0] for key in chosen])
+                for (log, scores, read), outcomes in zip(sides, (before, after), strict=True)
+            ]
+            answers += [
+                ComparedAnswer(changes[key], (of_sides[0][before[key][0]], of_sides[1][after[key][0]]))
+                for key in chosen
+            ]
+    return ComparedAnswers(tuple(answers), counts) if counts else None
+
+
+def _chosen(changes: Mapping[scored.Asked, str], tasks: int) -> list[scored.Asked]:
+    """Questions of each kind of change, drawn evenly."""
+
+    def of_kind(change: str) -> Iterable[scored.Asked]:
+        drawn = sorted(
+            (key for key, changed in changes.items() if changed == change),
+            key=lambda key: crc32(key[0].encode()),
+        )
+        return drawn[: max(MOST[change] // tasks, 1)]
+
+    return [key for change in MOST for key in of_kind(change)]
