@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from loadgen.background import Progress
     from loadgen.measure import accuracy, perf, run_suite, score, search, sweep
     from loadgen.mock_endpoint import MockProcess, mock
+    from loadgen.plots import DrawnPlot, plot
     from loadgen.plugins.tool_selection.optimize_tools import OptimizationResult, optimize_tools
     from loadgen.plugins.tool_selection.run_benchmark import run_benchmark
     from loadgen.run import Run, open_run
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from loadgen.sessions.errors import LoadgenError, RunError, SetupError, UsageError
 
 __all__ = [
+    "DrawnPlot",
     "LoadgenError",
     "MockProcess",
     "OptimizationResult",
@@ -40,6 +42,7 @@ __all__ = [
     "open_run",
     "optimize_tools",
     "perf",
+    "plot",
     "run_benchmark",
     "run_suite",
     "score",
@@ -51,6 +54,7 @@ _HOMES = {
     "background": ("Progress",),
     "measure": ("accuracy", "perf", "run_suite", "score", "search", "sweep"),
     "mock_endpoint": ("MockProcess", "mock"),
+    "plots": ("DrawnPlot", "plot"),
     "run": ("Run", "open_run"),
     "series": ("SearchResult", "SuiteResult", "SweepResult"),
     "plugins.tool_selection.optimize_tools": ("OptimizationResult", "optimize_tools"),

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
     from loadgen.options import GateOptions
+    from loadgen.plots import DrawnPlot
     from reporter.compare.comparison import Comparison
-    from reporter.plots.plot_value import Plot
     from reporter.report import Finding, Report
     from rulesets.metric import Metric
     from rulesets.ruleset import Ruleset
@@ -189,8 +189,8 @@ class Run:
             values: Mapping[str, Any] = {"runs": [self.folder, changed], "metric": metrics, "alpha": alpha}
             return compare_runs(settings_of(CompareSettings, values))
 
-    def plot(self, name: str, *, tag: str | None = None) -> Plot:
-        """A plot of the run as a value: axes, series of points, and the SQL behind the points.
+    def plot(self, name: str, *, tag: str | None = None) -> DrawnPlot:
+        """A plot of the run as a value: axes, series of points, the SQL behind the points, and a picture.
 
         Args:
             name: As `loadgen plot --list` names it; one plot, not a picture of several.
@@ -199,17 +199,9 @@ class Run:
         Raises:
             UsageError: The plot does not exist, the run has no data for it, or the log cannot be read.
         """
-        from loadgen.sessions.plotting import plots_of
-        from reporter.plots.make import SETS
-        from reporter.plots.plot_value import NoPlot
+        from loadgen.plots import plot
 
-        with one_tree():
-            if name in SETS:
-                raise UsageError(f"{name}: is a picture of several plots; name one: {', '.join(SETS[name])}")
-            (plot,) = plots_of([self.folder], name, tag)
-            if isinstance(plot, NoPlot):
-                raise UsageError(f"{name}: {plot.reason}")
-            return plot
+        return plot(self, name=name, tag=tag)
 
     def close(self) -> None:
         """Release the memory of `sql`. Closing twice is harmless."""

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from loadgen.plots import DrawnPlot
     from loadgen.run import Run
 
 
@@ -27,6 +28,19 @@ class SweepResult:
     folder: Path
     runs: Sequence[Run]
     summary: Mapping[str, Any]
+
+    def plot(self, name: str = "pareto-interactivity") -> DrawnPlot:
+        """A plot of the points of the sweep.
+
+        Args:
+            name: `pareto-interactivity` or `pareto-ttft`.
+
+        Raises:
+            UsageError: The plot is not one of a sweep, or the sweep has no data for it.
+        """
+        from loadgen.plots import plot
+
+        return plot(self.folder, name=name)
 
     def _repr_html_(self) -> str | None:
         return html_of_series(self.folder)

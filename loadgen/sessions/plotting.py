@@ -105,7 +105,7 @@ def write_picture(plots: Sequence[Plot | NoPlot], path: Path, runs: Sequence[Pat
     made = [plot for plot in plots if isinstance(plot, Plot)]
     if not made:
         return False
-    content = picture(made, "png" if path.suffix == ".png" else "svg", _marks(runs))
+    content = picture(made, "png" if path.suffix == ".png" else "svg", marks_of_runs(runs))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path.resolve(), content)
@@ -142,7 +142,8 @@ def plots_of_series(folders: Sequence[Path]) -> list[Plot | NoPlot]:
     ]
 
 
-def _marks(runs: Sequence[Path]) -> PlotMarks | None:
+def marks_of_runs(runs: Sequence[Path]) -> PlotMarks | None:
+    """The phases of one run and the bounds of its rules; None of several runs or a series."""
     if len(runs) > 1 or is_series(runs[0]):
         return None
     with open_log(runs[0]) as log:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from reporter.contents.run_contents import RunContents
+from reporter.number_text import counted, figure
 from reporter.render import totals
 from reporter.render.console_page import plain
 from reporter.render.html import comparison_page as html_comparison
@@ -17,15 +18,17 @@ from reporter.render.html import run_page as html_run
 from reporter.render.html import series_page as html_series
 from reporter.render.html.page import Page, Remarks, Tables
 from reporter.render.named_verdict import met, ruleset_of
-from reporter.render.table import Mark, tone
+from reporter.render.table import Mark, Table, headed, tone
 
 if TYPE_CHECKING:
     from reporter.compare.comparison import Comparison
+    from reporter.plots.plot_value import Plot
     from reporter.render.html.page import Section
     from reporter.render.series_overview import SeriesOverview
     from reporter.report import Report
     from rulesets.verdict import Verdict
 
+_MOST_POINTS: Final = 20
 _OF_A_REPORT: Final = frozenset({"findings", "rules", "accuracy", "episodes", "latencies", "cost"})
 _OF_A_COMPARISON: Final = frozenset({"reasons", "changes-0"})
 _OF_A_SERIES: Final = frozenset({"result", "runs", "scores"})
@@ -54,6 +57,18 @@ def comparison(value: Comparison) -> str:
 def series(value: SeriesOverview) -> str:
     """A series: what follows from it, and a row for each run."""
     return _written(html_series.page_of(value), _OF_A_SERIES)
+
+
+def plot(value: Plot) -> str:
+    """The first points of a plot, where no picture can be drawn."""
+    ends = [(series, *point) for series in value.series for point in zip(series.x, series.y, strict=True)]
+    rows = tuple(
+        (series.name, x if isinstance(x, str) else figure(x), figure(y))
+        for series, x, y in ends[:_MOST_POINTS]
+    )
+    table = Table(headed("Series", value.x.title, value.y.title), rows)
+    lines = (f"{len(rows)} of {counted(len(ends), 'point')}",)
+    return _written(Page(value.title, (), lines, (Tables("points", "", (table,)),)), frozenset({"points"}))
 
 
 def _written(page: Page, anchors: frozenset[str]) -> str:

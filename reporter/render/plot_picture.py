@@ -13,6 +13,8 @@ from reporter.plots.plot_value import NoPlot
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from matplotlib.figure import Figure
+
     from reporter.plots.marks import RunPhase, TargetLine
     from reporter.plots.plot_value import Axis, Plot, PlotSeries
 
@@ -159,28 +161,41 @@ def picture(plots: Sequence[Plot | NoPlot], form: Picture, marks: PlotMarks | No
     Raises:
         ImportError: matplotlib is not there.
     """
+    from matplotlib import rc_context
+
+    with rc_context(_STYLE):
+        content = BytesIO()
+        metadata = {"Date": None} if form == "svg" else {"Software": None}
+        figure(plots, marks).savefig(content, format=form, dpi=150, metadata=metadata)
+    return content.getvalue()
+
+
+_STYLE: Final = {
+    "svg.hashsalt": "loadgen",  # no names at random
+    "svg.fonttype": "none",  # texts stay texts
+    "text.parse_math": False,  # a name with dollar signs is not a formula
+    "font.size": 9,
+    "axes.titlesize": 10,
+}
+
+
+def figure(plots: Sequence[Plot | NoPlot], marks: PlotMarks | None = None) -> Figure:
+    """Draw plots, one under the other, as a figure of matplotlib.
+
+    Raises:
+        ImportError: matplotlib is not there.
+    """
     # The figure is made without pyplot, which would look for a screen.
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
     heights = [_height(plot) for plot in plots]
-    with rc_context(
-        {
-            "svg.hashsalt": "loadgen",  # no names at random
-            "svg.fonttype": "none",  # texts stay texts
-            "text.parse_math": False,  # a name with dollar signs is not a formula
-            "font.size": 9,
-            "axes.titlesize": 10,
-        }
-    ):
-        figure = Figure(figsize=(_WIDTH, sum(heights)), layout="constrained")
-        panels = figure.subplots(len(plots), squeeze=False, height_ratios=heights)[:, 0]
+    with rc_context(_STYLE):
+        made = Figure(figsize=(_WIDTH, sum(heights)), layout="constrained")
+        panels = made.subplots(len(plots), squeeze=False, height_ratios=heights)[:, 0]
         for axes, plot in zip(panels, plots, strict=True):
             _draw(axes, plot, marks or PlotMarks())
-        content = BytesIO()
-        metadata = {"Date": None} if form == "svg" else {"Software": None}
-        figure.savefig(content, format=form, dpi=150, metadata=metadata)
-    return content.getvalue()
+    return made
 
 
 def _height(plot: Plot | NoPlot) -> float:

@@ -71,6 +71,7 @@ def test_the_examples_run_in_a_notebook(kernel: Kernel) -> None:
     assert "performance" in texts[1]
     assert "<table" in kernel.run("run")[1]
     assert "PASS" in kernel.run("verdict")[1]
+    assert "<img" in kernel.run("run.plot('ttft-cdf')")[1]
 
 
 @pytest.fixture(scope="module")
@@ -114,6 +115,39 @@ def test_a_comparison(run: Run, server: MockProcess, tmp_path: Path) -> None:
     html = comparison._repr_html_()
     assert html.count("<table") == 1
     assert "ttft:mean" in html
+    both = loadgen.plot(run, other.folder, name="ttft-cdf")
+    assert set(both.arrow()["group"].to_pylist()) == {str(run.folder), str(other.folder)}
+
+
+def test_a_plot(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table of points, a figure, and a picture; the points as HTML where no picture can be drawn."""
+    plot = run.plot("ttft-cdf")
+    points = plot.arrow()
+    assert points["x"].to_pylist() == [x for series in plot.series for x in series.x]
+    (axes,) = plot.figure().axes
+    assert axes.get_title(loc="left") == plot.title
+    assert plot._repr_html_().startswith(f'<img alt="{plot.title}" src="data:image/svg+xml;base64,')
+    monkeypatch.setattr("loadgen.plots.find_spec", lambda _: None)
+    html = plot._repr_html_()
+    assert 1 < html.count("<tr") <= 1 + len(points)
+    with pytest.raises(loadgen.UsageError, match=r"pip install pandas, or use arrow\(\)"):
+        plot.df()
+    for runs, name, message in (
+        ((), "ttft-cdf", "at least one run"),
+        ((run,), "ttft", "several plots; name one: ttft-histogram"),
+        ((run,), "accuracy", "^accuracy: "),
+    ):
+        with pytest.raises(loadgen.UsageError, match=message):
+            loadgen.plot(*runs, name=name)
+
+
+def test_a_data_frame(run: Run) -> None:
+    """The points of a plot, with a column each."""
+    pytest.importorskip("pandas", reason="needs the extra `dev`")
+    plot = run.plot("ttft-over-time")
+    frame = plot.df()
+    assert list(frame.columns) == ["series", "group", "x", "y", "low", "high", "label"]
+    assert frame["x"].tolist() == [x for series in plot.series for x in series.x]
 
 
 @pytest.mark.slow
@@ -124,6 +158,7 @@ def test_a_sweep_and_a_search(server: MockProcess, tmp_path: Path) -> None:
     html = sweep._repr_html_()
     assert html is not None
     assert html.count("<tr") == 3
+    assert sweep.plot()._repr_html_().startswith("<img")
 
 
 def test_a_run_that_is_gone(run: Run, tmp_path: Path) -> None:
