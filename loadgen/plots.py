@@ -37,7 +37,7 @@ def plot(*runs: Run | str | Path, name: str, tag: str | None = None) -> DrawnPlo
 
     if not runs:
         raise UsageError("plot: name at least one run")
-    folders = tuple(Path(getattr(run, "folder", run)) for run in runs)
+    folders = tuple(Path(run) if isinstance(run, str | Path) else run.folder for run in runs)
     with one_tree():
         if name in SETS:
             raise UsageError(f"{name}: is a picture of several plots; name one: {', '.join(SETS[name])}")

@@ -170,7 +170,7 @@ def picture(plots: Sequence[Plot | NoPlot], form: Picture, marks: PlotMarks | No
     return content.getvalue()
 
 
-_STYLE: Final = {
+_STYLE: Final[dict[Any, Any]] = {
     "svg.hashsalt": "loadgen",  # no names at random
     "svg.fonttype": "none",  # texts stay texts
     "text.parse_math": False,  # a name with dollar signs is not a formula
