@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from html import escape
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from loadgen.sessions.error_exit_codes import one_tree
 from loadgen.sessions.errors import UsageError
@@ -17,14 +17,20 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.figure import Figure
 
-    from loadgen.run import Run
+
+class OnDisk(Protocol):
+    """A run or a sweep: what has a folder."""
+
+    @property
+    def folder(self) -> Path:
+        """The folder on disk."""
 
 
-def plot(*runs: Run | str | Path, name: str, tag: str | None = None) -> DrawnPlot:
+def plot(*runs: OnDisk | str | Path, name: str, tag: str | None = None) -> DrawnPlot:
     """A plot of a run, of several runs in one plot, or of a sweep.
 
     Args:
-        *runs: Runs, or their folders; or the folder of a sweep.
+        *runs: Runs, or their folders; or a sweep.
         name: As `loadgen plot --list` names it; one plot, not a picture of several.
         tag: A tag of the dataset, for a series per value.
 
@@ -58,7 +64,7 @@ class DrawnPlot(Plot):
     runs: tuple[Path, ...] = ()
 
     def arrow(self) -> pa.Table:
-        """The points, a row each: `series`, `group`, `x`, `y`, `low`, `high`, `label`; the axes have the units."""
+        """The points: `series`, `group`, `x`, `y`, `low`, `high`, `label`, in the units of the axes."""
         import pyarrow as pa
 
         columns: dict[str, list[Any]] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,13 +48,18 @@ def compare_runs(settings: CompareSettings) -> Comparison:
 def answers_of_comparison(comparison: Comparison) -> ComparedAnswers | None:
     """The answers of two runs to the same questions; None of other comparisons."""
     from reporter.contents.compared_answers import compared_answers
+    from reporter.measured_run import measured
+    from reporter.report_options import ReportOptions
+    from rulesets.definitions import Definitions
 
     runs = [Path(run) for side in comparison.sides for run in side.runs]
     has_scores = any(row.metric.startswith("accuracy.") for row in comparison.rows)
     is_pair = [len(side.runs) for side in comparison.sides] == [1, 1]
     if not (has_scores and is_pair and all(map(has_log, runs))):
         return None
-    return compared_answers(runs)
+    with ExitStack() as stack:
+        opened = [stack.enter_context(measured(run, Definitions(), ReportOptions())) for run in runs]
+        return compared_answers([(evidence.log, report) for report, evidence in opened])
 
 
 def _rules(settings: CompareSettings) -> Rules:

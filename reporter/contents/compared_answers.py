@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, Final
 from zlib import crc32
 
 from reporter.contents import scored
-from reporter.measured_run import measured
-from reporter.report_options import ReportOptions
 from reporter.stored_answers import texts_of
-from rulesets.definitions import Definitions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
 
     from reporter.contents.scored import ScoredSample
+    from reporter.log.database import OpenLog
+    from reporter.report import Report
 
 LOST: Final = "lost"
 WON: Final = "won"
@@ -52,19 +50,17 @@ class ComparedAnswers:
     counts: Mapping[str, int]
 
 
-def compared_answers(runs: Sequence[Path]) -> ComparedAnswers | None:
-    """The answers of two runs with logs; None where no benchmark was asked in both.
+def compared_answers(runs: Sequence[tuple[OpenLog, Report]]) -> ComparedAnswers | None:
+    """The answers of two runs; None where no benchmark was asked in both.
 
     Raises:
-        LogError: A log cannot be read.
+        LogError: A log is damaged.
     """
     with ExitStack() as stack:
         sides = []
-        for run in runs:
-            report, of_run = stack.enter_context(measured(run, Definitions(), ReportOptions()))
-            of_run.log.load(scored.TABLES)
-            read = stack.enter_context(texts_of(of_run.log.run))
-            sides.append((of_run.log, scored.first_scores(report.accuracy), read))
+        for log, report in runs:
+            log.load(scored.TABLES)
+            sides.append((log, scored.first_scores(report.accuracy), stack.enter_context(texts_of(log.run))))
         (_, first, _), (_, second, _) = sides
         tasks = [task for task in first if task in second]
         counts: Counter[str] = Counter()

@@ -120,7 +120,7 @@ def samples(scored: ScoredSamples) -> Samples:
 
 def compared(scored: ComparedAnswers, labels: Sequence[str]) -> Samples:
     """The answers of two runs to the same questions."""
-    made, room, rests = [], SAMPLE_BYTES, _Rests()
+    made, room, rests = [], SAMPLE_BYTES, _Rests(SAMPLE_BYTES // 2)
     instructions = common_beginnings(answer.sides[0] for answer in scored.answers)
     for answer in scored.answers:
         first = answer.sides[0]
