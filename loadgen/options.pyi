@@ -334,7 +334,7 @@ class SessionOptions(ScoringOptions, total=False):
     """Run the server's profiler in the measured phase: POST /start_profile, /stop_profile (vLLM, SGLang)."""
     gpu_metrics: str | Sequence[str] | None
     """Record power, energy and use of GPUs: of this host by NVML or AMD SMI; of others by an exporter:
-    DCGM's, or AMD's.
+    DCGM's, AMD's or Intel's.
     """
     gpu_metrics_interval: float | str | None
     """Time between two readings of the GPUs by a library; an exporter is read each second."""

@@ -4,5 +4,5 @@ source               what it observes
 host                 the client's machine: CPU, memory, network
 server               the `/metrics` of the endpoint
 nvml, amdsmi         GPUs of this host
-dcgm, amd_exporter   GPUs of other hosts
+dcgm, amd_exporter, intel_exporter   GPUs of other hosts
 """

@@ -116,6 +116,11 @@ def _samples(
                 by_name[sample.name].append(sample)
     except (ValueError, IndexError, KeyError, TypeError) as error:
         raise UnreadableError(str(error)) from error
+    if naming.engine == "intel_exporter":
+        return {
+            name: [sample for sample in usable if "card" not in sample.labels]
+            for name, usable in by_name.items()
+        }
     if naming.engine == "dcgm":
         return {
             name: [sample for sample in usable if not _is_blank(sample.value)]
@@ -172,7 +177,8 @@ def _combined(quantity: SensorQuantity, values: Sequence[tuple[Mapping[str, str]
     if quantity.combined == "device":
         return max(value for _, value in values)
     if quantity.combined == "instances":
-        largest = _largest((labels.get("GPU_I_ID", ""), value) for labels, value in values)
+        parts = (labels.get("GPU_I_ID") or labels.get("sub_dev", "") for labels, _ in values)
+        largest = _largest(zip(parts, (value for _, value in values), strict=True))
         return max(largest.pop("", 0.0), sum(largest.values()))
     if not quantity.name.endswith("_total"):
         values = [each for each in values if each[0].get("priority") == ""] or values

@@ -51,7 +51,7 @@ class SensorQuantity:
     scale: float = 1.0  #: what their value is multiplied by
     of: str = "requests"  #: what a histogram counts
     #: How values of one thing become one: `sum` of requests and tokens, `mean` of shares; the largest where a
-    #: `device` is repeated for each MIG instance and pod, or the sum of MIG `instances`.
+    #: `device` is repeated for each MIG instance and pod, or the sum of MIG `instances` or tiles.
     combined: Combined = "sum"
 
 
@@ -257,3 +257,17 @@ AMD: Final[Sequence[SensorQuantity]] = tuple(
     )
 )
 """Of AMD's device-metrics-exporter at afd0fe81, docs/configuration/metricslist.md, per GPU and partition."""
+
+INTEL: Final[Sequence[SensorQuantity]] = tuple(
+    SensorQuantity(name, {"intel_exporter": (f"xpum_{theirs}",)}, scale=scale, combined=combined)
+    for name, theirs, scale, combined in (
+        ("power_w", "power_watts", 1.0, "instances"),
+        ("energy_j_total", "energy_joules_total", 1.0, "instances"),
+        ("utilization_pct", "engine_ratio", 100.0, "device"),
+        ("memory_busy_pct", "memory_bandwidth_ratio", 100.0, "device"),
+        ("memory_used_bytes", "memory_used_bytes", 1.0, "instances"),
+        ("temperature_c", "temperature_celsius", 1.0, "device"),
+    )
+)
+"""Of the exporter of Intel's XPU Manager (`prometheus_exporter.py`), per GPU: a row for the GPU, for each
+tile (`sub_dev`), or both. Rows of a card with several GPUs (`card`) repeat what the GPUs have."""

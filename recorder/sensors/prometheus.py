@@ -18,7 +18,12 @@ if TYPE_CHECKING:
     from recorder.sensors.scrape import MetricsPage, ScrapeTarget
 
 SERVER: Final = "server"
-_QUANTITIES: Final = {SERVER: names.SERVER, "dcgm": names.DCGM, "amd_exporter": names.AMD}
+_QUANTITIES: Final = {
+    SERVER: names.SERVER,
+    "dcgm": names.DCGM,
+    "amd_exporter": names.AMD,
+    "intel_exporter": names.INTEL,
+}
 """By the sensor's source."""
 
 _EXCERPT: Final = 60

@@ -20,7 +20,7 @@ _GPUS: Final = """\
 SELECT at_ns, segment, value,
         coalesce('GPU ' || (labels ->> '$$.gpu'), labels ->> '$$.uuid', labels ->> '$$.UUID', 'GPU') AS device
     FROM sensors
-    WHERE source IN ('nvml', 'amdsmi', 'dcgm', 'amd_exporter') AND name = '{name}'"""
+    WHERE source IN ('nvml', 'amdsmi', 'dcgm', 'amd_exporter', 'intel_exporter') AND name = '{name}'"""
 _HOST: Final = """\
 SELECT at_ns, segment, value, '' AS device FROM sensors WHERE source = 'host' AND name = 'cpu_pct'"""
 

@@ -39,6 +39,7 @@ _SOURCES: Final = {
     "amdsmi": "measured by AMD SMI",
     "dcgm": "measured by DCGM",
     "amd_exporter": "measured by AMD's exporter",
+    "intel_exporter": "measured by Intel's exporter",
     "declared": "from a declared power, not measured",
 }
 

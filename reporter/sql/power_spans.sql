@@ -14,7 +14,7 @@ WITH power_readings AS (
         ) AS device
     FROM sensor_readings
     WHERE
-        source IN ('nvml', 'amdsmi', 'dcgm', 'amd_exporter')
+        source IN ('nvml', 'amdsmi', 'dcgm', 'amd_exporter', 'intel_exporter')
         AND (readings ['power_w'] IS NOT NULL OR readings ['energy_j_total'] IS NOT NULL)
 ),
 

@@ -34,7 +34,7 @@ _FLOPS_PER_PARAMETER: Final = 2
 _SOURCES_OF_POWER: Final = """
     SELECT 1 FROM session_events
     WHERE type = 'SENSOR_STARTED'
-        AND data ->> '$.source' IN ('nvml', 'amdsmi', 'dcgm', 'amd_exporter', 'declared')"""
+        AND data ->> '$.source' IN ('nvml', 'amdsmi', 'dcgm', 'amd_exporter', 'intel_exporter', 'declared')"""
 
 _CORRECTNESS: Final = """
     INSERT INTO correctness

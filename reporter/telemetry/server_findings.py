@@ -22,6 +22,7 @@ _NAMES: Final = {
     "amdsmi": "the GPUs (AMD SMI)",
     "dcgm": "the GPUs (DCGM)",
     "amd_exporter": "the GPUs (AMD's exporter)",
+    "intel_exporter": "the GPUs (Intel's exporter)",
 }
 
 

@@ -42,8 +42,8 @@ class Energy:
     """Joules of a run, from one kind of source.
 
     Attributes:
-        source: `nvml` or `amdsmi` (GPUs of the client's host), `dcgm` or `amd_exporter` (by an exporter),
-            or `declared`. Figures of different sources are not of the same thing.
+        source: `nvml` or `amdsmi` (GPUs of the client's host), `dcgm`, `amd_exporter` or `intel_exporter`
+            (by an exporter), or `declared`. Figures of different sources are not of the same thing.
         method: `counter` (the devices' energy counters), `power` (the integral of their power), `mixed`, or
             `declared`.
         total_joules: All that was observed: the sum of `measured_joules`, `other_joules` and `idle_joules`.

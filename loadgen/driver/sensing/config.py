@@ -31,7 +31,7 @@ SETTLE_S: Final = 0.2
 _MASK: Final = "***"
 
 
-SensorKind = Literal["host", "server", "dcgm", "amd_exporter", "nvml", "amdsmi"]
+SensorKind = Literal["host", "server", "dcgm", "amd_exporter", "intel_exporter", "nvml", "amdsmi"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

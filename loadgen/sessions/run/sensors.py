@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from loadgen.driver.sensing.config import SensorConfig
-from loadgen.sessions.settings.telemetry_options import AMD_PAGE, AUTO, NONE
+from loadgen.sessions.settings.telemetry_options import AUTO, NONE, exporter_of
 from recorder.event import Event, EventType
 from recorder.payloads import SensorStarted
 
@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 HOST_INTERVAL_S: Final = 1.0
 
 _LIBRARIES: Final[Mapping[str, SensorKind]] = {"nvml": "nvml", "amdsmi": "amdsmi"}
+
+_OF_VENDORS: Final[Mapping[str, SensorKind]] = {
+    "": "dcgm",
+    "amd": "amd_exporter",
+    "intel": "intel_exporter",
+}
 
 EXPORTER_INTERVAL_S: Final = 1.0
 """The exporter itself collects less often."""
@@ -53,9 +59,9 @@ def _sensors(prepared: Prepared) -> Iterator[SensorConfig]:
             yield SensorConfig(kind=library, interval_s=chosen.gpu_metrics_interval)
         else:
             interval_s = max(chosen.gpu_metrics_interval, EXPORTER_INTERVAL_S)
-            url = source.removeprefix(AMD_PAGE)
+            vendor, url = exporter_of(source)
             yield SensorConfig(
-                kind="dcgm" if url == source else "amd_exporter",
+                kind=_OF_VENDORS[vendor],
                 interval_s=interval_s,
                 url=url,
                 verify=prepared.targets[0].verify,

@@ -17,8 +17,8 @@ TELEMETRY: Final = Panel("Telemetry")
 LIBRARIES: Final = ("nvml", "amdsmi")
 """The management libraries of GPU vendors, for GPUs of this host."""
 
-AMD_PAGE: Final = "amd:"
-"""What precedes the URL of AMD's exporter."""
+EXPORTERS: Final = ("amd", "intel")
+"""The vendors whose exporter has the name before the URL, as in `amd:http://node:5000/metrics`."""
 """In place of a URL: the GPUs of this host."""
 
 AUTO: Final = "auto"
@@ -51,13 +51,19 @@ def page_url(value: str) -> str:
 
 
 def gpu_source(value: str) -> str:
-    """Read the name of a library, the URL of DCGM's exporter, or `amd:` and the URL of AMD's."""
+    """Read the name of a library, the URL of DCGM's exporter, or `amd:` or `intel:` and the URL of theirs."""
     if value in (AUTO, NONE):
-        raise OptionValueError("give nvml, amdsmi, the URL of DCGM's exporter, or amd: and the URL of AMD's")
+        raise OptionValueError("give nvml, amdsmi, the URL of DCGM's exporter, amd:URL or intel:URL")
     if value in LIBRARIES:
         return value
-    prefix = AMD_PAGE if value.startswith(AMD_PAGE) else ""
-    return prefix + page_url(value.removeprefix(prefix))
+    vendor, url = exporter_of(value)
+    return f"{vendor}:{page_url(url)}" if vendor else page_url(url)
+
+
+def exporter_of(source: str) -> tuple[str, str]:
+    """The vendor of an exporter, empty for DCGM's, and the URL."""
+    vendor, _, url = source.partition(":")
+    return (vendor, url) if vendor in EXPORTERS else ("", source)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,10 +89,10 @@ class TelemetrySettings:
 
     gpu_metrics: list[str] = TELEMETRY.option(
         "Record power, energy and use of GPUs: of this host by NVML or AMD SMI; of others by an exporter: "
-        "DCGM's, or AMD's.",
+        "DCGM's, AMD's or Intel's.",
         [],
         parser=gpu_source,
-        metavar="nvml|amdsmi|URL|amd:URL",
+        metavar="nvml|amdsmi|URL|amd:URL|intel:URL",
     )
     gpu_metrics_interval: Seconds = TELEMETRY.option(
         "Time between two readings of the GPUs by a library; an exporter is read each second.", 0.1

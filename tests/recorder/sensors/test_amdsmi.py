@@ -12,7 +12,7 @@ from loadgen.sessions.settings.option import OptionValueError
 from loadgen.sessions.settings.telemetry_options import gpu_source
 from recorder.sensors.amdsmi import AmdSmiSensor
 from recorder.sensors.exposition import Naming, observed
-from recorder.sensors.names import AMD
+from recorder.sensors.names import AMD, INTEL
 
 
 class LibraryError(Exception):
@@ -107,11 +107,45 @@ def test_the_page_of_the_exporter() -> None:
     assert second.values == {"power_w": 598}
 
 
+INTEL_PAGE = """\
+# TYPE xpum_power_watts gauge
+xpum_power_watts{uuid="u0",dev_name="Max 1550"} 410
+xpum_power_watts{uuid="u0",dev_name="Max 1550",sub_dev="0"} 200
+xpum_power_watts{uuid="u0",dev_name="Max 1550",sub_dev="1"} 190
+xpum_power_watts{uuid="u1",dev_name="Max 1550"} 390
+xpum_power_watts{card="2147483648"} 800
+# TYPE xpum_energy_joules counter
+xpum_energy_joules_total{uuid="u0",dev_name="Max 1550"} 5000
+xpum_energy_joules_created{uuid="u0",dev_name="Max 1550"} 1.7e+09
+# TYPE xpum_engine_ratio gauge
+xpum_engine_ratio{uuid="u0",dev_name="Max 1550",sub_dev="0"} 0.75
+xpum_engine_ratio{uuid="u0",dev_name="Max 1550",sub_dev="1"} 0.25
+# TYPE xpum_memory_used_bytes gauge
+xpum_memory_used_bytes{uuid="u0",dev_name="Max 1550",sub_dev="0"} 1000
+xpum_memory_used_bytes{uuid="u0",dev_name="Max 1550",sub_dev="1"} 3000
+# TYPE xpum_temperature_celsius gauge
+xpum_temperature_celsius{uuid="u0",dev_name="Max 1550",sub_dev="0",location="gpu"} 50
+xpum_temperature_celsius{uuid="u0",dev_name="Max 1550",sub_dev="0",location="mem"} 61
+"""
+
+
+def test_tiles_of_intel_are_parts_of_a_gpu() -> None:
+    """Bytes of tiles add up, the power of a GPU is its own, and a card repeats its GPUs."""
+    first, second = observed(INTEL_PAGE, Naming("intel_exporter", ""), INTEL, whole=False)
+    assert first.labels == {"uuid": "u0"}
+    assert first.values == {
+        "power_w": 410,
+        "energy_j_total": 5000,
+        "utilization_pct": 75,
+        "memory_used_bytes": 4000,
+        "temperature_c": 61,
+    }
+    assert second.values == {"power_w": 390}
+
+
 def test_sources() -> None:
     """A library, or the page of an exporter with its vendor."""
-    assert [gpu_source(each) for each in ("nvml", "amdsmi", "amd:http://node:5000/metrics")] == [
-        *("nvml", "amdsmi"),
-        "amd:http://node:5000/metrics",
-    ]
+    sources = ("nvml", "amdsmi", "amd:http://node:5000/metrics", "intel:http://node:29999/metrics")
+    assert tuple(map(gpu_source, sources)) == sources
     with pytest.raises(OptionValueError, match="give nvml, amdsmi"):
         gpu_source("auto")

@@ -1,0 +1,1 @@
+"""Triton and KServe v2: models of text over HTTP, and streams over gRPC."""
