@@ -258,16 +258,18 @@ AMD: Final[Sequence[SensorQuantity]] = tuple(
 )
 """Of AMD's device-metrics-exporter at afd0fe81, docs/configuration/metricslist.md, per GPU and partition."""
 
+_INTEL: Final[Sequence[tuple[str, str, float, Combined]]] = (
+    ("power_w", "power_watts", 1.0, "instances"),
+    ("energy_j_total", "energy_joules_total", 1.0, "instances"),
+    ("utilization_pct", "engine_ratio", 100.0, "device"),
+    ("memory_busy_pct", "memory_bandwidth_ratio", 100.0, "device"),
+    ("memory_used_bytes", "memory_used_bytes", 1.0, "instances"),
+    ("temperature_c", "temperature_celsius", 1.0, "device"),
+)
+
 INTEL: Final[Sequence[SensorQuantity]] = tuple(
     SensorQuantity(name, {"intel_exporter": (f"xpum_{theirs}",)}, scale=scale, combined=combined)
-    for name, theirs, scale, combined in (
-        ("power_w", "power_watts", 1.0, "instances"),
-        ("energy_j_total", "energy_joules_total", 1.0, "instances"),
-        ("utilization_pct", "engine_ratio", 100.0, "device"),
-        ("memory_busy_pct", "memory_bandwidth_ratio", 100.0, "device"),
-        ("memory_used_bytes", "memory_used_bytes", 1.0, "instances"),
-        ("temperature_c", "temperature_celsius", 1.0, "device"),
-    )
+    for name, theirs, scale, combined in _INTEL
 )
 """Of the exporter of Intel's XPU Manager (`prometheus_exporter.py`), per GPU: a row for the GPU, for each
 tile (`sub_dev`), or both. Rows of a card with several GPUs (`card`) repeat what the GPUs have."""

@@ -1,7 +1,7 @@
 """Triton's generate extension: `POST /v2/models/NAME/generate_stream`, a stream of texts.
 
-A member of the body that is no input of the model becomes a parameter of the request, so that the backends of
-vLLM and TensorRT-LLM both read these (Triton's `docs/protocol/extension_generate.md`).
+Triton makes a parameter of each member that names none of the model's inputs, so that the backends of vLLM
+and TensorRT-LLM both read the body (Triton's `docs/protocol/extension_generate.md`).
 """
 
 from __future__ import annotations

@@ -30,8 +30,6 @@ class TritonStandIn:
         stand_in = self
 
         class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 stand_in.asked.append((self.path, body))
@@ -100,7 +98,7 @@ def test_a_run_of_each_protocol(triton: TritonStandIn, tmp_path: Path) -> None:
 
 
 def test_foreign_tensors_are_refused() -> None:
-    """An error is an error; a response without texts is none; chats cannot be asked."""
+    """An error is an error; a response without texts is malformed; chats cannot be asked."""
     codec = codec_of("kserve", {})
     assert codec.whole({"error": "no such model"}).error == "no such model"
     for payload in ({"outputs": []}, {"outputs": [{"datatype": "FP32", "data": [1.0]}]}, {"outputs": 3}):
