@@ -193,7 +193,7 @@ class Issued(TypedDict, total=False):
 
     scheduled_ns: Required[Moment]  #: when the request was due: in a closed loop, the time of the event
     free_ns: Moment | None  #: when it got a place under `--max-concurrency`
-    phase: Required[Annotated[Phase, TEXT]]  #: its phase; of a judge request `judge`
+    phase: Required[Annotated[Phase, TEXT]]  #: its phase; of a judge request `judge`, of a probe `probe`
     prompt_id: Integer | None  #: its prompt, from 0
     conversation: Text | None  #: its conversation
     turn: Integer | None  #: its place in the conversation, from 0

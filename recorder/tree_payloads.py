@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Required, TypedDict
 
 from recorder.event import JSON, TEXT, Integer, KeyColumn, Moment, Real, Text
 
-Phase = Literal["warmup", "performance", "drain", "judge", "user_sim"]
+Phase = Literal["warmup", "performance", "drain", "judge", "user_sim", "probe"]
 """The phases. Figures are about requests that are issued in `performance`."""
 
 
