@@ -7,6 +7,7 @@ from pathlib import Path
 import duckdb
 
 from reporter.log import sql_files
+from reporter.log.tables import SAMPLE_VIEWS
 
 SQL = Path(__file__).parents[1] / "reporter" / "sql"
 
@@ -17,5 +18,6 @@ def parse_queries() -> None:
     with duckdb.connect(config={"threads": 1}) as connection:
         for path in SQL.rglob("*.sql"):
             name = path.relative_to(SQL).with_suffix("").as_posix()
-            for temporary in (False, True):
-                sql_files.statements(connection, name, temporary=temporary)
+            sql_files.statements(connection, name, temporary=None)
+        for name, kind in SAMPLE_VIEWS.items():
+            sql_files.statements(connection, name, temporary=kind)
