@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from loadgen.sessions.vocabulary import column_rows
 from reporter.plots.make import described
 from reporter.sample_results import METRICS
 from rulesets.metric_table import TABLE
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from rulesets.quantity import MetricDefinition, Quantity, Scale
 
 ROOT: Final = Path(__file__).parents[1]
+_METRICS_OF_SAMPLES: Final = (
+    "Its [metrics](metrics.md#times), and their bounds where stamps are "
+    "[in doubt](metrics.md#what-is-in-doubt):"
+)
 _ADDED: Final = "Summary | None = field(default=None, kw_only=True)"
 
 
@@ -42,8 +47,19 @@ def metrics_page(text: str) -> str:
 
 
 def sql_page(text: str) -> str:
-    """docs/sql.md, with the columns of `samples` that are metrics; the table before it has all others."""
-    rows = [
+    """docs/sql.md, with the columns of each view; those of `samples` that are metrics have a table."""
+    sections = []
+    for name, view in column_rows().items():
+        rows = (f"| {_code(columns)} | {meaning} |" for columns, meaning in view["columns"])
+        table = "\n".join(("| column | meaning |", "|---|---|", *rows))
+        sections.append(f"### {name}\n\n{view['rows']}\n\n{table}\n")
+        if name == "samples":
+            sections.append(f"{_METRICS_OF_SAMPLES}\n\n<!-- metrics -->\n<!-- /metrics -->\n")
+    before, _, rest = text.partition("<!-- views -->\n")
+    after = rest.partition("<!-- /views -->")[2]
+    joined = "\n".join(sections)
+    page = f"{before}<!-- views -->\n\n{joined}\n<!-- /views -->{after}"
+    metrics = [
         (
             f"`{metric.column}`",
             ", ".join(f"`{metric.end_column(end)}`" for end in metric.ends),
@@ -52,13 +68,7 @@ def sql_page(text: str) -> str:
         for metric in REQUEST_METRICS
         if metric.per == "request"
     ]
-    before, heading, section = text.partition("### samples\n")
-    own, _, after = section.partition("<!-- metrics -->")
-    for column, *_ in rows:
-        own = re.sub(rf"^\| {column} \|.*\n", "", own, flags=re.MULTILINE)
-    return _with_table(
-        f"{before}{heading}{own}<!-- metrics -->{after}", ("column", "bounds", "meaning"), rows
-    )
+    return _with_table(page, ("column", "bounds", "meaning"), metrics)
 
 
 def rules_page(text: str) -> str:
@@ -140,6 +150,10 @@ def _with_table(text: str, head: Sequence[str], rows: Iterable[Iterable[str]], m
     table = "\n".join((next(lines), "|---" * len(head) + "|", *lines))
     made = f"<!-- {mark} -->\n\n{table}\n\n<!-- /{mark} -->"
     return re.sub(f"<!-- {mark} -->.*?<!-- /{mark} -->", lambda _: made, text, flags=re.DOTALL)
+
+
+def _code(columns: str) -> str:
+    return ", ".join(f"`{column}`" for column in columns.split(", "))
 
 
 def _phrase(metric: MetricDefinition) -> str:

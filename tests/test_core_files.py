@@ -124,7 +124,7 @@ def table() -> str:
 
 def test_the_page_lists_the_core() -> None:
     """File by file, each with the first line of its docstring."""
-    golden.check_part(PAGE, "<!-- core -->\n", "<!-- end of core -->", table())
+    golden.check_part(PAGE, "<!-- core -->\n", "<!-- /core -->", table())
 
 
 def test_the_core_can_be_read_in_an_afternoon() -> None:

@@ -8,16 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from loadgen.driver.client.failure import Failure
+from loadgen.driver.client.failure import HTTP_BLAMES, HTTP_MEANING, Failure
 from loadgen.driver.client.protocols import PROTOCOLS, ProtocolEntry, codec_of
 from loadgen.sessions.settings.endpoint_options import EndpointSettings
 from loadgen.sessions.vocabulary import events, failures, loads, metrics, protocols, views
 from reporter.report import Report
+from tests import doc_pages, golden
 from tests.command_reference import COMMANDS
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 TEXT = "\n".join(page.read_text() for page in PAGES)
+MOST_WORDS = 42_000
+LONGEST_OPENING = 40
 ROOMS = {"recorder", "reporter", "rulesets", "workloads"}
 
 
@@ -111,10 +114,13 @@ def test_every_word_of_the_log_and_the_report_is_documented() -> None:
 
 
 def test_the_failures_page_defines_every_failure() -> None:
-    """As the taxonomy does: what it blames, and what it is; with advice."""
-    page = (ROOT / "docs" / "failures.md").read_text()
-    row = r"(?m)^\| `{}` \| the {} \| {} \| \w"
-    assert [f for f in Failure if not re.search(row.format(f, f.blames, re.escape(f.meaning)), page)] == []
+    """As the taxonomy does: what it blames, and what it is; `make golden` writes it again."""
+    named = [(f"`{failure}`", failure.blames, failure.meaning) for failure in Failure]
+    rows = [*named, ("`http_<code>`", HTTP_BLAMES, HTTP_MEANING)]
+    table = "".join(f"| {name} | the {blames} | {meaning} |\n" for name, blames, meaning in rows)
+    head = "\n| name | blames | what it is |\n|---|---|---|\n"
+    page = ROOT / "docs" / "failures.md"
+    golden.check_part(page, "<!-- failures -->\n", "<!-- /failures -->", f"{head}{table}\n")
 
 
 def test_the_protocols_page_lists_every_protocol() -> None:
@@ -175,6 +181,20 @@ def test_every_page_is_in_the_index() -> None:
     index = (ROOT / "docs" / "README.md").read_text()
     missing = [page.name for page in (ROOT / "docs").glob("*.md") if f"]({page.name})" not in index]
     assert sorted(missing) == ["README.md", "index.md"], "index.md includes README.md"
+
+
+def test_the_index_has_the_opening_line_of_each_page() -> None:
+    """For whom a page is, and what it has, in at most 40 words; `make golden` writes the index again."""
+    golden.check(doc_pages.INDEX, doc_pages.index(doc_pages.INDEX.read_text()))
+    pages = [page for page in doc_pages.written_pages() if page.parent == doc_pages.INDEX.parent]
+    lines = {page.name: doc_pages.opening(page) for page in pages if page != doc_pages.INDEX}
+    assert [name for name, line in lines.items() if not line.startswith("For ")] == []
+    assert [name for name, line in lines.items() if len(line.split()) > LONGEST_OPENING] == []
+
+
+def test_the_pages_stay_short() -> None:
+    """README and docs together, without their generated parts; a new page takes the place of other words."""
+    assert sum(map(doc_pages.words, doc_pages.written_pages())) <= MOST_WORDS
 
 
 def anchors(page: Path) -> set[str]:

@@ -139,6 +139,9 @@ class Workload:
             images of its own; empty for none.
         multi_turn: Where the benchmark reacts to answers: from a question's reference and the conversation so
             far to what the user says next, None at the end; see `MultiTurn`.
+        about: Prompt, options and rules of the scorers, in Markdown.
+        checked: How the official rule was compared with the publisher's.
+        unverified: What could not be compared.
     """
 
     name: str
@@ -160,3 +163,6 @@ class Workload:
     user: bool = False
     sandbox: Literal["", "local", "docker"] = ""
     multi_turn: MultiTurn | None = None
+    about: str = ""
+    checked: str = ""
+    unverified: str = ""

@@ -14,6 +14,7 @@ Kind = Literal[
     "agents",
     "events",
     "failures",
+    "findings",
     "formats",
     "loads",
     "metrics",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from dataclasses import asdict
 from itertools import groupby
@@ -77,6 +78,7 @@ def details(workload: Workload, data: Path | None = None) -> str:
     parts: list[tuple[str, list[str]]] = [
         ("tier", [f"{workload.tier}, {TIERS[workload.tier]}"]),
         ("category", [workload.category]),
+        ("about", _plain(workload.about)),
         ("also called", [", ".join(aliases_of(workload.name))]),
         ("questions", [_questions(workload)]),
         ("runtime", [_runtime(workload)]),
@@ -84,6 +86,8 @@ def details(workload: Workload, data: Path | None = None) -> str:
         ("options", [", ".join(f"{name}={value}" for name, value in workload.options.items())]),
         ("sampling", [_sampling(workload)]),
         ("scorers", [_scorer(scorer) for scorer in workload.scorers]),
+        ("checked by", [workload.checked]),
+        ("unverified", [workload.unverified]),
         ("groups", [", ".join(workload.groups)]),
         ("licence", [workload.source.licence]),
         ("plug-in of", [package_of(workload.name)]),
@@ -131,6 +135,14 @@ def _wrapped(text: str, first: str = "", then: str = "") -> list[str]:
         break_on_hyphens=False,
         break_long_words=False,
     )
+
+
+def _plain(markdown: str) -> list[str]:
+    """The paragraphs, list items and table rows of a Markdown text, without links and emphasis."""
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", markdown).replace("**", "").replace("`", "")
+    text = re.sub(r"^\|[-|]+\n", "", text, flags=re.MULTILINE)
+    blocks = re.split(r"\n\n|\n(?=[-|] )", text)
+    return [" ".join(block.strip("| \n").replace(" | ", ": ").split()) for block in blocks]
 
 
 def _questions(workload: Workload) -> str:
@@ -188,6 +200,9 @@ def facts(workload: Workload, data: Path | None = None) -> Mapping[str, Any]:
     ]
     return {
         "title": workload.title,
+        "about": workload.about,
+        "checked": workload.checked,
+        "unverified": workload.unverified,
         "plugin": package_of(workload.name) or None,
         "tier": workload.tier,
         "category": workload.category,

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import reporter
 from loadgen.driver.client.failure import HTTP_BLAMES, HTTP_MEANING, Failure
 from loadgen.driver.client.protocols import codec_of, protocol_entry, protocol_names
 from loadgen.driver.load import Closed, Offline, TraceArrivals
@@ -13,24 +17,31 @@ from recorder.event import EventType
 from reporter.log.query import VIEWS
 from rulesets.metric_table import BY_NAME, METRICS
 from rulesets.quantity import ACCURACY, METRIC_ALIASES, SCORES
+from rulesets.request_metrics import REQUEST_METRICS
 from workloads.arrivals import ARRIVAL_PROCESSES, DEFAULT_ARRIVAL, arrival_process
 from workloads.errors import PluginError, did_you_mean
 from workloads.registry import added, entries, load, service
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
+
+
+_LINK: Final = re.compile(r"\[([^]]*)]\([^)]*\)")
+_COLUMNS: Final = Path(reporter.__file__).parent / "sql" / "columns.toml"
+_FINDINGS: Final = Path(reporter.__file__).parent / "findings" / "findings.toml"
 
 
 def words_of(kind: str, name: str | None = None, data: Path | None = None) -> Mapping[str, str]:
     """The names of a kind with their meanings, or only the entry of one name.
 
     Args:
-        kind: `agents`, `events`, `failures`, `formats`, `loads`, `metrics`, `protocols`, `rulesets`,
-            `scenarios`, `tool-sets` or `views`.
-        name: The only entry; None for all.
+        kind: `agents`, `events`, `failures`, `findings`, `formats`, `loads`, `metrics`, `protocols`,
+            `rulesets`, `scenarios`, `tool-sets` or `views`.
+        name: The only entry; None for all. Of `views`: the view whose columns are asked for.
         data: Of `tool-sets`: the user's folder.
     """
+    if kind == "views" and name in VIEWS:
+        return columns(name)
     words = service("list_tool_sets")(data) if kind == "tool-sets" else _KINDS[kind]()
     if name is None:
         return words
@@ -56,6 +67,24 @@ def failures() -> Mapping[str, str]:
     """Failure names, with the side that each one blames, and what they mean."""
     named = {name.value: f"blames the {name.blames}: {name.meaning}" for name in Failure}
     return named | {"http_<code>": f"blames the {HTTP_BLAMES}: {HTTP_MEANING}"}
+
+
+def findings() -> Mapping[str, str]:
+    """Codes of findings, with their severity, and when a report has each."""
+    return {
+        code: f"{row['severity']}: {_plain(row['when'])}" for row in finding_rows() for code in row["codes"]
+    }
+
+
+def finding_rows() -> list[dict[str, Any]]:
+    """The rows of reporter/findings/findings.toml, in Markdown."""
+    rows: list[dict[str, Any]] = tomllib.loads(_FINDINGS.read_text(encoding="utf-8"))["finding"]
+    return rows
+
+
+def _plain(markdown: str) -> str:
+    """A text without links and marks of code."""
+    return _LINK.sub(r"\1", markdown).replace("`", "")
 
 
 def formats() -> Mapping[str, str]:
@@ -148,7 +177,36 @@ def views() -> Mapping[str, str]:
     return VIEWS
 
 
+def columns(view: str) -> Mapping[str, str]:
+    """The columns of a view with their meanings, which some share."""
+    own = {
+        name: _plain(meaning)
+        for names, meaning in column_rows()[view]["columns"]
+        for name in names.split(", ")
+    }
+    if view != "samples":
+        return own
+    return own | {metric.column: metric.meaning for metric in REQUEST_METRICS if metric.per == "request"}
+
+
+def column_rows() -> dict[str, dict[str, Any]]:
+    """The tables of reporter/sql/columns.toml, in Markdown."""
+    return tomllib.loads(_COLUMNS.read_text(encoding="utf-8"))
+
+
 _KINDS: Final[Mapping[str, Callable[[], Mapping[str, str]]]] = {
     kind.__name__: kind
-    for kind in (agents, events, failures, formats, loads, metrics, protocols, rulesets, scenarios, views)
+    for kind in (
+        agents,
+        events,
+        failures,
+        findings,
+        formats,
+        loads,
+        metrics,
+        protocols,
+        rulesets,
+        scenarios,
+        views,
+    )
 }

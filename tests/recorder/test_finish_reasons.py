@@ -9,7 +9,7 @@ from tests import golden
 from tests.for_each import for_each
 
 PAGE = Path(__file__).parents[2] / "docs" / "protocols.md"
-BEGIN, END = "<!-- finish reasons -->\n", "<!-- /finish reasons -->"
+BEGIN, END = "<!-- finish_reasons -->\n", "<!-- /finish_reasons -->"
 COUNTS = {
     AnswerEnding.COMPLETE: "a success",
     AnswerEnding.LIMITED: "a success",

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+from tests import golden
 from tests.for_each import for_each
-from workloads.catalog import names, workload
+from workloads.catalog import names, task_name, workload
 from workloads.errors import TaskError
+
+if TYPE_CHECKING:
+    from workloads.workload import Workload
 
 PAGE = Path(__file__).parents[2] / "docs" / "benchmarks.md"
 UNOFFICIAL = frozenset({"loghub", "natural_reasoning", "wildchat"})
@@ -43,15 +48,60 @@ def test_scorers(name: str) -> None:
         assert (scorer.ask is None) == (not scorer.judge), "who asks a judge names it"
 
 
-@for_each("name", names())
-def test_a_line_is_documented(name: str) -> None:
-    """The page of benchmarks has it, its scorers and its options as code."""
-    page = PAGE.read_text(encoding="utf-8")
-    result = workload(name)
-    words = [name, *(scorer.name for scorer in result.scorers), *result.options]
-    assert [
-        word for word in words if not re.search(rf"`[^`\n]*(?<![\w-]){re.escape(word)}(?![\w-])", page)
-    ] == []
+def section(result: Workload) -> str:
+    """A benchmark as a section of the page."""
+    source = result.source
+    data = f"`{source.hub}`" if source.hub else "in the package" if source.packaged else ""
+    facts = [
+        f"Data: {', '.join(filter(None, (data, source.rows and f'{source.rows:,}', source.licence)))}",
+        f"tier {result.tier}",
+        *(f"needs the extra `{extra}`" for extra in (result.extra,) if extra),
+    ]
+    scorers = "; ".join(
+        f"`{scorer.name}`{' (judge)' * (scorer.ask is not None)}{' (runs code)' * scorer.runs_code} by "
+        f"{scorer.definition}"
+        for scorer in result.scorers
+    )
+    checks = [f"*Checked*: {result.checked}."]
+    if result.unverified:
+        checks.append(f"*Not verified*: {result.unverified}.")
+    title = f"{result.title[0].upper()}{result.title[1:]}. {'; '.join(facts)}."
+    options = ", ".join(f"`{name}={value}`" for name, value in result.options.items())
+    parts = [
+        f"## `{result.name}`",
+        title,
+        result.about.strip(),
+        f"Scorers: {scorers}.{f' Options: {options}.' * bool(options)} {' '.join(checks)}",
+    ]
+    return "\n\n".join(parts)
+
+
+def test_the_page_has_every_benchmark() -> None:
+    """With its scorers and options; `make golden` writes it again."""
+    own = [workload(name) for name in names()]
+    assert [result.name for result in own if not (result.about and result.checked)] == []
+    sections = "\n\n".join(map(section, own))
+    golden.check_part(PAGE, "<!-- benchmarks -->\n", "<!-- /benchmarks -->", f"\n{sections}\n\n")
+
+
+ELSEWHERE = (
+    # The keys of OpenJarvis' evals, at 620f20cc.
+    *("ama-bench", "browser_assistant", "coding_assistant", "coding_task", "daily_digest", "deepplanning"),
+    *("deepresearch", "doc_qa", "email_triage", "frames", "gaia", "gpqa", "hle", "ipw", "knowledge_base"),
+    *("lifelong-agent", "livecodebench", "liveresearch", "liveresearchbench", "loghub", "math500"),
+    *("mmlu-pro", "morning_brief", "natural-reasoning", "paperarena", "pinchbench", "research_mining"),
+    *("security_scanner", "simpleqa", "supergpqa", "swebench", "swefficiency", "taubench", "terminalbench"),
+    *("toolcall15", "terminalbench-native", "terminalbench-v2.1", "webchorearena", "wildchat", "workarena"),
+)
+
+
+def test_benchmarks_known_elsewhere_are_tasks_or_documented() -> None:
+    """A name that is not a task is in the tables of rules or of importers."""
+    pages = "".join(
+        (PAGE.parent / name).read_text(encoding="utf-8") for name in ("agent-rules.md", "import.md")
+    )
+    assert [name for name in ELSEWHERE if task_name(name) is None and f"`{name}`" not in pages] == []
+    assert len(ELSEWHERE) == len(set(ELSEWHERE)) == 40
 
 
 def test_no_line() -> None:

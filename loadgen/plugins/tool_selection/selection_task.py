@@ -297,6 +297,9 @@ WORKLOAD: Final = Workload(
         "mode": "fc",
     },
     groups=("level",),
+    about="The sets of tools and their options are on [another page](tool-selection.md).\n\n"
+    "- **Official**: the right tools, step by step. `text`: by their names in a text.",
+    checked="compared: the published table",
 )
 
 

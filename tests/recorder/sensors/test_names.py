@@ -31,7 +31,7 @@ def test_the_page_has_the_table() -> None:
         theirs = [", ".join(f"`{name}`" for name in quantity.names.get(engine, ())) for engine in ENGINES]
         rows.append((ours, *theirs))
     lines = "".join(f"| {' | '.join(row)} |\n" for row in rows)
-    golden.check_part(golden.ROOT / "docs/telemetry.md", "<!-- names -->\n", "<!-- end of names -->", lines)
+    golden.check_part(golden.ROOT / "docs/telemetry.md", "<!-- names -->\n", "<!-- /names -->", lines)
 
 
 def test_names_are_unique() -> None:

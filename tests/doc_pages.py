@@ -1,0 +1,53 @@
+"""The pages of docs: their words that are written by hand, their opening lines, and the index of both.
+
+`python -m tests.doc_pages` prints the words of each page.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import TYPE_CHECKING, Final
+
+from tests.golden import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+README: Final = ROOT / "README.md"
+INDEX: Final = ROOT / "docs" / "README.md"
+GENERATED: Final = frozenset({"cli.md", "api.md", "index.md"})
+"""Pages of docs without a hand-written part."""
+
+_PART: Final = re.compile(r"<!-- (\w+) -->\n.*?<!-- /\1 -->", re.DOTALL)
+_ROW: Final = re.compile(r"^\| (\[[\w-]+\]\(([\w-]+\.md)\)) \|.*$", re.MULTILINE)
+_LINK: Final = re.compile(r"\[([^]]+)\]\([^)]+\)")
+
+
+def written_pages() -> list[Path]:
+    """README.md and the pages of docs that have hand-written parts."""
+    docs = sorted(page for page in (ROOT / "docs").glob("*.md") if page.name not in GENERATED)
+    return [README, *docs]
+
+
+def words(page: Path) -> int:
+    """The words of a page outside its generated parts; code, commands and tables count."""
+    return len(_PART.sub("", page.read_text(encoding="utf-8")).split())
+
+
+def opening(page: Path) -> str:
+    """The first sentence below the title, which says for whom the page is, and what it has."""
+    paragraph = page.read_text(encoding="utf-8").partition("\n\n")[2].partition("\n\n")[0]
+    plain = _LINK.sub(r"\1", " ".join(paragraph.split()))
+    return re.split(r"(?<=[.]) (?=[A-Z`])", plain, maxsplit=1)[0]
+
+
+def index(text: str) -> str:
+    """docs/README.md, with the opening line of the page in each row."""
+    return _ROW.sub(lambda row: f"| {row[1]} | {opening(INDEX.with_name(row[2]))} |", text)
+
+
+if __name__ == "__main__":
+    counts = {str(page.relative_to(ROOT)): words(page) for page in written_pages()}
+    counts["in all"] = sum(counts.values())
+    sys.stdout.writelines(f"{count:6,} {page}\n" for page, count in counts.items())
