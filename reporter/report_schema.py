@@ -5,13 +5,17 @@ The published one is docs/report.schema.json: `python -m reporter.report_schema 
 
 from __future__ import annotations
 
+import re
 import sys
+import tomllib
+from pathlib import Path
 from typing import Any, Final
 
 import orjson
 
 from reporter.client_health import ClientHealth, RecorderHealth, WorkerHealth
 from reporter.read_report import report_adapter
+from reporter.report import Moment, RequestCounts, SteadyState, ThroughputFigures, Tokens
 from reporter.values.task_score import TaskScore
 
 
@@ -25,11 +29,34 @@ def report_schema() -> dict[str, Any]:
         del whole["$defs"][health.__name__]
     for name in ("recorder", "client"):
         whole["properties"][name] = {"additionalProperties": True, "type": "object"}
+    schema = _strict(whole)
+    for part, of_part in key_rows().items():
+        properties = schema["$defs"][_PARTS[part].__name__]["properties"]
+        for keys, meaning in of_part:
+            for key in keys.split(", "):
+                properties[key] |= {"description": _LINK.sub(r"\1", meaning)}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "report.json of llm-loadgen",
-        **_strict(whole),
+        **schema,
     }
+
+
+def key_rows() -> dict[str, list[tuple[str, str]]]:
+    """The rows of reporter/report_keys.toml by part: keys that share a meaning, and it, in Markdown."""
+    parts = tomllib.loads(Path(__file__).with_name("report_keys.toml").read_text(encoding="utf-8"))
+    return {name: part["keys"] for name, part in parts.items()}
+
+
+_PARTS: Final[dict[str, type]] = {
+    "throughput": ThroughputFigures,
+    "counts": RequestCounts,
+    "steady_state": SteadyState,
+    "over_time": Moment,
+    "tokens": Tokens,
+    "accuracy": TaskScore,
+}
+_LINK: Final = re.compile(r"\[([^]]*)]\([^)]*\)")
 
 
 _OPTIONAL: Final = frozenset(

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import sys
 from typing import TYPE_CHECKING, Final
@@ -45,6 +46,15 @@ def opening(page: Path) -> str:
 def index(text: str) -> str:
     """docs/README.md, with the opening line of the page in each row."""
     return _ROW.sub(lambda row: f"| {row[1]} | {opening(INDEX.with_name(row[2]))} |", text)
+
+
+def attributes(documented: type) -> dict[str, str]:
+    """The names and texts of the section `Attributes` of a docstring."""
+    section = (inspect.getdoc(documented) or "").partition("\nAttributes:\n")[2].partition("\n\n")[0]
+    return {
+        name: " ".join(text.split())
+        for name, text in re.findall(r"^ {4}(\w+): (.*?)(?=^ {4}\w+: |\Z)", section, re.MULTILINE | re.DOTALL)
+    }
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from loadgen.sessions.vocabulary import column_rows
 from reporter.plots.make import described
+from reporter.report_schema import key_rows
 from reporter.sample_results import METRICS
 from rulesets.metric_table import TABLE
 from rulesets.quantity import COMPARE, METRIC_ALIASES, TIME
@@ -27,6 +28,7 @@ _METRICS_OF_SAMPLES: Final = (
     "Its [metrics](metrics.md#times), and their bounds where stamps are "
     "[in doubt](metrics.md#what-is-in-doubt):"
 )
+_LISTS: Final = frozenset({"over_time", "accuracy"})
 _ADDED: Final = "Summary | None = field(default=None, kw_only=True)"
 
 
@@ -43,6 +45,10 @@ def metrics_page(text: str) -> str:
         (f"`{metric.column}`", _signs(metric.definition), metric.use.replace("(metrics.md#", "(#"))
         for metric in REQUEST_METRICS
     )
+    for part, of_part in key_rows().items():
+        prefix = "" if part in _LISTS else f"{part}."
+        keys = ((_code(keys, prefix), meaning) for keys, meaning in of_part)
+        text = _with_table(text, ("key", "definition"), keys, mark=part)
     return _with_table(text, ("key", "definition", "use"), rows)
 
 
@@ -152,8 +158,8 @@ def _with_table(text: str, head: Sequence[str], rows: Iterable[Iterable[str]], m
     return re.sub(f"<!-- {mark} -->.*?<!-- /{mark} -->", lambda _: made, text, flags=re.DOTALL)
 
 
-def _code(columns: str) -> str:
-    return ", ".join(f"`{column}`" for column in columns.split(", "))
+def _code(names: str, prefix: str = "") -> str:
+    return ", ".join(f"`{prefix}{name}`" for name in names.split(", "))
 
 
 def _phrase(metric: MetricDefinition) -> str:

@@ -12,7 +12,9 @@ from urllib.parse import urlsplit
 from urllib.request import urlopen
 
 from loadgen.mock_endpoint import MockOptions, Truth
+from loadgen.mock_endpoint.truth import PlayedTruth
 from loadgen.sessions.settings.mock import MockSettings
+from tests import doc_pages, golden
 from tests.for_each import for_each
 
 PAGE = Path(__file__).parents[2] / "docs" / "mock.md"
@@ -55,16 +57,13 @@ def test_the_command_serves() -> None:
     assert server.returncode == 0
 
 
-@for_each("name", [field.name.replace("_", "-") for field in fields(MockSettings)])
-def test_every_option_is_documented(name: str) -> None:
-    """The page names every option of the command."""
-    assert f"`--{name}`" in PAGE.read_text()
-
-
-@for_each("name", [field.name for field in fields(Truth)])
-def test_every_field_of_the_truth_is_documented(name: str) -> None:
-    """The page names every field of the truth file."""
-    assert f"`{name}`" in PAGE.read_text()
+def test_the_page_has_the_table_of_the_truth() -> None:
+    """Every field of the truth file with its meaning; `make golden` writes it again."""
+    meanings = doc_pages.attributes(Truth) | doc_pages.attributes(PlayedTruth)
+    assert list(meanings) == [field.name for field in fields(PlayedTruth)]
+    rows = "".join(f"| `{name}` | {meaning} |\n" for name, meaning in meanings.items())
+    table = f"\n| field | meaning |\n|---|---|\n{rows}\n"
+    golden.check_part(PAGE, "<!-- truth -->\n", "<!-- /truth -->", table)
 
 
 @for_each("name", ["match", "reply", "ttft", "itl", "status", "error"])
