@@ -1,10 +1,12 @@
-"""docs/api.md: every name of the Python API, with its signature and the first line of its docstring."""
+"""docs/api.md: every name of the Python API, with signature, the docstring's first line, and an example."""
 
 from __future__ import annotations
 
 import inspect
+import tomllib
 from dataclasses import fields, is_dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, get_origin
 
 if TYPE_CHECKING:
@@ -16,12 +18,19 @@ MODULES: Final = (
 )
 """Those that people import from."""
 
+EXAMPLES: Final[dict[str, dict[str, str]]] = tomllib.loads(
+    Path(__file__).with_name("api_examples.toml").read_text(encoding="utf-8")
+)
+"""An example of each name by module; tests/python/test_api_examples.py runs them."""
+
 _LONGEST: Final = 16
 
 _HEAD: Final = """# Python API reference
 
-Signatures and first lines of docstrings; `help(loadgen.perf)` has the rest, [python.md](python.md) examples.
-Options are those of the [command line](cli.md).
+For callers: each public name with its signature, the first line of its docstring, and an example that runs.
+
+`help(loadgen.perf)` has the rest, [python.md](python.md) whole programs. Options are those of the
+[command line](cli.md). Examples of a module follow `from MODULE import *`, and use names of earlier ones.
 """
 
 
@@ -41,6 +50,17 @@ def _module(name: str) -> Iterator[str]:
     for member in module.__all__:
         yield from _rows(member, getattr(module, member))
     yield ""
+    yield "```python"
+    yield from (line for example in _examples(name) for line in example)
+    yield "```"
+    yield ""
+
+
+def _examples(module: str) -> Iterator[list[str]]:
+    """The examples of a module in the order in which they run, each below its name."""
+    for name, example in EXAMPLES[module].items():
+        if name != "setup":
+            yield ["", f"# {name}", *example.strip().splitlines()]
 
 
 def _rows(name: str, value: Any) -> Iterator[str]:
