@@ -21,6 +21,7 @@ GENERATED: Final = frozenset({"cli.md", "api.md", "index.md"})
 """Pages of docs without a hand-written part."""
 
 _PART: Final = re.compile(r"<!-- (\w+) -->\n.*?<!-- /\1 -->", re.DOTALL)
+_CODE: Final = re.compile(r"^```[\s\S]*?^```$|(?<=\n\n)(?: {4}[^\n]*\n)+", re.MULTILINE)
 _ROW: Final = re.compile(r"^\| (\[[\w-]+\]\(([\w-]+\.md)\)) \|.*$", re.MULTILINE)
 _LINK: Final = re.compile(r"\[([^]]+)\]\([^)]+\)")
 
@@ -32,8 +33,8 @@ def written_pages() -> list[Path]:
 
 
 def words(page: Path) -> int:
-    """The words of a page outside its generated parts; code, commands and tables count."""
-    return len(_PART.sub("", page.read_text(encoding="utf-8")).split())
+    """The words of a page, tables included, outside generated parts and blocks of code, which tests run."""
+    return len(_CODE.sub("", _PART.sub("", page.read_text(encoding="utf-8"))).split())
 
 
 def opening(page: Path) -> str:

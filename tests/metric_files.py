@@ -15,6 +15,7 @@ from reporter.report_schema import key_rows
 from reporter.sample_results import METRICS
 from rulesets.metric_table import TABLE
 from rulesets.quantity import COMPARE, METRIC_ALIASES, TIME
+from rulesets.reading.ruleset_schema import key_values
 from rulesets.request_metrics import REQUEST_METRICS
 from tests import payload_files
 
@@ -93,6 +94,9 @@ def rules_page(text: str) -> str:
         if metric.in_rules and metric not in REQUEST_METRICS
     ]
     score = ("`accuracy.NAME`", "a [score](#scores) of the run", "`value`", "none", "`<` `<=` `>` `>=`")
+    text = _with_table(
+        text, ("key", "value"), ((f"`{key}`", value) for key, value in key_values().items()), "keys"
+    )
     head = ("metric", "what it is", "statistics", "units", "operators")
     return _with_table(text, head, (*rows, score))
 

@@ -55,7 +55,7 @@ def test_the_page_has_the_table_of_findings() -> None:
 
 def test_every_finding_is_listed() -> None:
     """Each code of the reporter and of the load generator is in the table of findings, and no other."""
-    rooms = ("reporter", "loadgen/driver", "loadgen/sessions")
+    rooms = ("reporter", "rulesets", "loadgen/driver", "loadgen/sessions")
     sources = "".join(file.read_text() for room in rooms for file in (ROOT / room).rglob("*.py"))
     codes = re.findall(r'(?:Finding\(\s*|"code": )"([a-z_]+)"', sources)
     broken = re.findall(r"THEN '(\w+)'", (ROOT / "reporter" / "sql" / "violations.sql").read_text())
