@@ -27,6 +27,7 @@ CI = ROOT / "examples" / "ci"
 GITHUB: dict[str, Any] = yaml.safe_load((CI / "github-actions.yml").read_text())
 BASELINE: dict[str, Any] = yaml.safe_load((CI / "github-baseline.yml").read_text())
 GITLAB: dict[str, Any] = yaml.safe_load((CI / "gitlab-ci.yml").read_text())
+GITLAB_BASELINE: dict[str, Any] = yaml.safe_load((CI / "gitlab-baseline.yml").read_text())
 JOB = GITHUB["jobs"]["gate"]
 MERGE = GITLAB["performance-gate"]
 GOOD, BAD = "ttft:p(50)<10s", "qps>=1000000"
@@ -98,7 +99,12 @@ def test_a_baseline_is_made_kept_and_compared(shell: Any, a_run: Path, tmp_path:
     """Of five valid runs, as is the change; an invalid one is measured again. The runs are copies of one."""
     steps = {step.get("name"): step for step in BASELINE["jobs"]["compare"]["steps"]}
     measure, compare = steps["Measure"]["run"], steps["Compare"]["run"]
-    assert shell(compare, GOOD).stdout.startswith("no baseline yet")
+    (measure_at_gitlab,) = GITLAB_BASELINE["performance-baseline"]["script"]
+    compare_at_gitlab = GITLAB_BASELINE["performance-comparison"]["script"][1]
+    assert measure_at_gitlab == measure, "one script for both systems"
+    assert GITLAB_BASELINE["performance-comparison"]["script"][0] == [measure]
+    for script in (compare, compare_at_gitlab):
+        assert shell(script, GOOD, CI_DEFAULT_BRANCH="main").stdout.startswith("no baseline yet")
     (tmp_path / "bin").mkdir()
     copying = tmp_path / "bin" / "loadgen"
     copying.write_text(
@@ -116,10 +122,17 @@ test "$(wc -l < "$SIDE.log")" -ne 2 || exit 4
         assert done.returncode == 0, done.stderr
         assert len(list((tmp_path / side).iterdir())) == 5
         assert (tmp_path / f"{side}.log").read_text().count("run") == 6
-    compared = shell(compare, GOOD)
-    assert compared.returncode in {0, 5}, compared.stderr  # 5: ten requests are too few for some metrics
-    assert (tmp_path / "comparison.html").exists()
-    assert (tmp_path / "comparison.md").read_text().startswith("### Comparison: ")
+    summary = tmp_path / "summary.md"
+    for script in (compare, compare_at_gitlab):
+        compared = shell(script, GOOD, GITHUB_STEP_SUMMARY=str(summary))
+        assert compared.returncode in {0, 5}, compared.stderr  # 5: ten requests are too few for some metrics
+        assert (tmp_path / "comparison.html").exists()
+        assert (tmp_path / "comparison.md").read_text().startswith("### Comparison: ")
+    assert summary.read_text() == (tmp_path / "comparison.md").read_text()
+    comment = steps["Comment"]
+    assert comment["if"].startswith("always()")
+    assert "comparison.md" in comment["with"]["script"]
+    assert "comparison.md" in GITLAB_BASELINE["performance-comparison"]["after_script"][0]
 
 
 def test_the_kept_baseline_is_the_one_that_is_compared() -> None:
@@ -208,7 +221,7 @@ def test_what_is_left_out_is_there() -> None:
     assert MERGE["before_script"] == [install] == ['python -m pip install "$LOADGEN_SOURCE"']
 
 
-@pytest.mark.parametrize("name", ["github-actions.yml", "github-baseline.yml", "gitlab-ci.yml"])
+@pytest.mark.parametrize("name", sorted(path.name for path in CI.iterdir()))
 def test_no_secret_is_written_down(name: str) -> None:
     """A key comes from the CI system's own store; on no command line does one stand."""
     text = (CI / name).read_text()
