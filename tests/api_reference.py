@@ -50,9 +50,11 @@ def _module(name: str) -> Iterator[str]:
     for member in module.__all__:
         yield from _rows(member, getattr(module, member))
     yield ""
+    yield "<!-- fmt: off -->"
     yield "```python"
     yield from (line for example in _examples(name) for line in example)
     yield "```"
+    yield "<!-- fmt: on -->"
     yield ""
 
 
