@@ -40,7 +40,7 @@ def words_of(kind: str, name: str | None = None, data: Path | None = None) -> Ma
         name: The only entry; None for all. Of `views`: the view whose columns are asked for.
         data: Of `tool-sets`: the user's folder.
     """
-    if kind == "views" and name in VIEWS:
+    if kind == "views" and name is not None and name in VIEWS:
         return columns(name)
     words = service("list_tool_sets")(data) if kind == "tool-sets" else _KINDS[kind]()
     if name is None:
