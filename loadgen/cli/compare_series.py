@@ -14,7 +14,7 @@ from loadgen.sessions.errors import printable
 from loadgen.sessions.files.run_folder import require_no_log
 from loadgen.sessions.formats import TEXT, format_facts, render, require_format
 from loadgen.sessions.gating.outputs import write_output
-from loadgen.sessions.plotting import plots_of_series
+from loadgen.sessions.series.overview import overviews_of
 from loadgen.sessions.series_by_point import compare_points, points_of_series
 from loadgen.sessions.settings.format_options import chosen_format
 from loadgen.sessions.settings.verdict_options import exit_code
@@ -42,7 +42,7 @@ def compare_series(settings: CompareSettings, compare: Callable[[CompareSettings
     if settings.markdown is not None:
         write_output("--markdown", settings.markdown, render("series_comparison", "md", result))
     named = [*settings.baseline, *settings.runs]
-    shown = {"plots": plots_of_series(named)} if format_facts(form).shows_plots else {}
+    shown = {"overviews": overviews_of(named)} if format_facts(form).shows_plots else {}
     show_as("series_comparison", form, result, settings.output, **shown)
     if form == TEXT and settings.output is None:
         runs = printable(" ".join(map(str, result.worst.runs)))

@@ -16,7 +16,6 @@ from loadgen.sessions.settings.compare import CompareSettings
 from reporter.log.database import OpenLog, open_log
 from reporter.plots.make import DIFFERENCES, OF_SWEEPS, PLOTS, SETS, described, make_plot, overlaid
 from reporter.plots.marks import PlotMarks, marks_of
-from reporter.plots.pareto import points_of_sweeps
 from reporter.plots.plot_value import NoPlot, Plot
 from reporter.references import has_log
 from reporter.render.comparison_figure import differences
@@ -127,19 +126,6 @@ def plots_of_comparison(comparison: Comparison) -> list[Plot | NoPlot]:
         else "fewer than two of the runs have a log"
     )
     return [NoPlot(name, PLOTS[name].title, reason) for name in names]
-
-
-def plots_of_series(folders: Sequence[Path]) -> list[Plot | NoPlot]:
-    """Throughput against interactivity and TTFT: the points of several sweeps; none of other series."""
-    if any(read(folder_of(folder)).kind != SeriesKind.SWEEP for folder in folders):
-        return []
-    of_each = {label: _of_sweep(folder, list(OF_SWEEPS)) for label, folder in labels(folders).items()}
-    return [
-        points_of_sweeps(
-            {label: next(plot for plot in plots if plot.name == name) for label, plots in of_each.items()}
-        )
-        for name in OF_SWEEPS
-    ]
 
 
 def marks_of_runs(runs: Sequence[Path]) -> PlotMarks | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
@@ -80,7 +80,8 @@ def _spots(runs: Sequence[tuple[str, Figures]], latency: str) -> tuple[Spot, ...
     return tuple(spots)
 
 
-_FRONT: Final = "Pareto front"
+FRONT: Final = "Pareto front"
+KNEE: Final = "knee"
 
 
 def pareto_plot(
@@ -93,18 +94,18 @@ def pareto_plot(
         return NoPlot(name, title, f"no run is valid and has both a throughput and a {plane.latency}")
     line, bend = clear_front(plane.spots), knee(plane.spots).spot
     kinds = {
-        spot: "knee"
+        spot: KNEE
         if spot == bend
         else "meets its targets"
         if spot.name in passing
-        else _FRONT
+        else FRONT
         if spot in line
         else "run"
         for spot in plane.spots
     }
     series = [
         *([] if region is None else [_shaded(plane, region)]),
-        *([_series(plane, _FRONT, "line", line)] if line else []),
+        *([_series(plane, FRONT, "line", line)] if line else []),
         *(
             _series(plane, kind, "points", [spot for spot in plane.spots if kinds[spot] == kind])
             for kind in dict.fromkeys(kinds.values())
@@ -126,33 +127,6 @@ def _named(plane: Plane) -> str:
     words = zip(*(spot.name.split("-") for spot in plane.spots), strict=False)
     common = "-".join(word for word, *_ in takewhile(lambda column: len(set(column)) == 1, words))
     return f"Points are named by {common}." if common and len(plane.spots) > 1 else ""
-
-
-def points_of_sweeps(plots: Mapping[str, Plot | NoPlot]) -> Plot | NoPlot:
-    """The points of one plane of several sweeps in one plot, a series per sweep.
-
-    Returns:
-        The plot of the sweeps that have it; where none has, why the first does not.
-    """
-    made = {sweep: plot for sweep, plot in plots.items() if isinstance(plot, Plot)}
-    if not made:
-        return next(iter(plots.values()))
-    series = tuple(_joined(sweep, plot) for sweep, plot in made.items())
-    return replace(next(iter(made.values())), series=series, note=_NOTE)
-
-
-def _joined(sweep: str, plot: Plot) -> PlotSeries:
-    """The points of a sweep as one series, under the sweep's name."""
-    points = [series for series in plot.series if series.kind == "points"]
-    return PlotSeries(
-        name=sweep,
-        kind="points",
-        x=tuple(x for series in points for x in series.x),
-        y=tuple(y for series in points for y in series.y),
-        low=tuple(low for series in points for low in series.low or ()),
-        high=tuple(high for series in points for high in series.high or ()),
-        labels=tuple(label for series in points for label in series.labels or ()),
-    )
 
 
 _NOTE: Final = "The figures, with 95 % intervals, are from sweep.csv; only valid runs are shown."

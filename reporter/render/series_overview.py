@@ -34,6 +34,7 @@ class SeriesOverview:
         notes: Why runs are invalid, which rules they missed, and their warnings.
         plots: Of a sweep, throughput against interactivity and against TTFT.
         links: The address of each run's report, by the folder of the run; empty where there is none.
+        targets: The targets of the runs, each once, as on the command line.
     """
 
     name: str
@@ -46,6 +47,7 @@ class SeriesOverview:
     plots: Sequence[Plot | NoPlot] = ()
     lines: Sequence[str] = ()
     links: Mapping[str, str] = field(default_factory=dict)
+    targets: Sequence[str] = ()
 
 
 _FIGURES: Final = {

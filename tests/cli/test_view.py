@@ -231,18 +231,25 @@ def test_names_of_runs_may_have_any_character(viewer: Viewer, tmp_path: Path) ->
 
 
 def test_a_sweep_has_a_row_and_a_page(viewer: Viewer, swept: Path, tmp_path: Path) -> None:
-    """The page has its runs and its result; the list counts it apart from runs, and does not compare it."""
+    """The page has its runs and its result; two are compared, also by curves; the list counts them apart."""
     shutil.copytree(swept, tmp_path / "runs" / "swept")
     listed = viewer.page("/")
     assert 'href="/run/swept"' in listed
     assert 'href="/run/swept/01-concurrency-1"' in listed
     assert "3 runs, 1 series<" in listed
-    assert re.search(r'value="swept"[^>]* disabled', listed)
     page = viewer.page("/run/swept")
     assert '<a href="/run/swept/01-concurrency-1">' in page
     assert "small-model" in viewer.page("/run/swept/01-concurrency-1")
     assert "Highest concurrency that held: 2 (02-concurrency-2)" in page
     assert "01-concurrency-1" in page
+    shutil.copytree(swept, tmp_path / "runs" / "swept <b>")
+    compared = viewer.page("/compare?run=swept&run=swept+%3Cb%3E")
+    curves = orjson.loads(compared.partition('id="curves-data">')[2].partition("</script>")[0])["curves"]
+    links = [point["link"] for curve in curves for point in curve["points"]]
+    assert [link.rpartition("/")[0] for link in links] == 2 * ["/run/swept"] + 2 * ["/run/swept%20%3Cb%3E"]
+    assert "<b>" not in compared.partition("<main")[2].partition("<script")[0]
+    status, _, text = viewer.get("/compare?run=first&run=swept")
+    assert (status, "a series is compared with a series" in text) == (NOT_FOUND, True)
     (tmp_path / "runs" / "other").mkdir()
     assert viewer.get("/run/other")[0] == NOT_FOUND
 

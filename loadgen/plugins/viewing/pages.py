@@ -24,7 +24,8 @@ from loadgen.sessions.plotting import plots_of_comparison
 from loadgen.sessions.run.repeat import repeat_command
 from loadgen.sessions.run.report_of_log import opened_report
 from loadgen.sessions.series.outcomes_so_far import ended_so_far
-from loadgen.sessions.series.overview import overview
+from loadgen.sessions.series.overview import overview, overviews_of
+from loadgen.sessions.series_by_point import compare_points, points_of_series
 from loadgen.sessions.settings.compare import CompareSettings
 from recorder.lock import is_held
 from reporter.contents.run_contents import run_contents
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
     from loadgen.plugins.viewing.access import Handler
     from loadgen.plugins.viewing.folder import ViewedFolder
+    from reporter.render.series_overview import SeriesOverview
 
 _OF_REPORTS: Final = ("page.css", "charts.min.js", "page.js")
 _STATIC: Final = ("view.css", "view.js", *_OF_REPORTS)
@@ -146,13 +148,20 @@ class Pages:
         return orjson.dumps({"figures": figures, "plots": orjson.Fragment(as_json([plots]))})
 
     async def compare(self, request: web.Request) -> web.Response:
-        """Two or more runs side by side, `?run=A&run=B`; the oldest is the reference."""
-        chosen = {name: self._folder.run(name) for name in request.query.getall("run", [])}
+        """Two or more runs, or two series, `?run=A&run=B`; the oldest is the reference."""
+        chosen = {
+            name: self._folder.series(name) or self._folder.run(name)
+            for name in request.query.getall("run", [])
+        }
         newest_first = await self._lists.run(self._folder.runs)
         folders = [chosen[run.folder] for run in reversed(newest_first) if run.folder in chosen]
         if len(folders) < _LEAST_SIDES:
             raise UsageError("choose two or more runs in the list to compare them")
-        page = await self._figures.run(lambda: comparison_page(folders))
+        names = [run.folder for run in reversed(newest_first) if run.folder in chosen]
+        has_series = any(run.runs is not None for run in newest_first if run.folder in chosen)
+        page = await self._figures.run(
+            lambda: series_comparison_page(folders, names) if has_series else comparison_page(folders)
+        )
         return _one_file(page.encode())
 
     async def sql(self, request: web.Request) -> web.Response:
@@ -225,9 +234,20 @@ def series_page(folder: Path, where: str) -> str:
     from loadgen.sessions.files.series_file import read
 
     series = read(folder)
-    shown = overview(folder, series, ended_so_far(folder, series))
-    links = {row["folder"]: f"{where}/{quote(row['folder'])}" for row in shown.rows}
-    return render("series", _HTML, replace(shown, links=links))
+    return render("series", _HTML, _linked(overview(folder, series, ended_so_far(folder, series)), where))
+
+
+def _linked(series: SeriesOverview, where: str) -> SeriesOverview:
+    """A series with the addresses of its runs' reports."""
+    return replace(series, links={row["folder"]: f"{where}/{quote(row['folder'])}" for row in series.rows})
+
+
+def series_comparison_page(folders: Sequence[Path], names: Sequence[str]) -> str:
+    """Two series point by point, and their curves over each other."""
+    settings = CompareSettings(runs=list(folders))
+    comparison = compare_points(settings, *points_of_series(settings))
+    overviews = [_linked(of, address(name)) for of, name in zip(overviews_of(folders), names, strict=True)]
+    return render("series_comparison", _HTML, comparison, overviews=overviews)
 
 
 def comparison_page(runs: Sequence[Path]) -> str:

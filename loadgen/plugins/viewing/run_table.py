@@ -27,7 +27,7 @@ class ViewRow:
 
     folder: str
     state: str
-    has_log: bool
+    can_be_compared: bool
     cells: tuple[ViewCell, ...]
 
 
@@ -69,7 +69,7 @@ def row_of(run: Listed) -> ViewRow:
     return ViewRow(
         folder=run.folder,
         state=run.state,
-        has_log=run.why is None and run.runs is None,
+        can_be_compared=run.why is None,
         cells=(
             _words((run.started_at or "")[:16].replace("T", " ")),
             ViewCell(clean(run.folder), run.folder, link=address(run.folder)),

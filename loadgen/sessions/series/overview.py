@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.sessions.files.series_file import Series, SeriesKind
+from loadgen.sessions.files.run_folder import folder_of
+from loadgen.sessions.files.series_file import Series, SeriesKind, read
 from loadgen.sessions.formats import render
+from loadgen.sessions.series.outcomes_so_far import ended_so_far
 from loadgen.sessions.series.run_rows import notes_of, result, rows
 from loadgen.sessions.series.search.run_search import search_outcome
 from loadgen.sessions.series.sweep.sweep_files import conclusions, plots_of
@@ -14,8 +16,10 @@ from reporter.render.series_overview import SeriesOverview, heading_lines
 from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
+
+    from reporter.report import Report
 
 
 _STATUS: Final[Mapping[int, str]] = {
@@ -32,6 +36,16 @@ def series_as(form: str, folder: Path, series: Series, outcomes: Sequence[PointO
     return render("series", form, overview(folder, series, outcomes))
 
 
+def overviews_of(folders: Sequence[Path]) -> list[SeriesOverview]:
+    """Series as far as their runs have ended.
+
+    Raises:
+        UsageError: A folder is not that of a series, or none of its runs has ended.
+    """
+    places = [folder_of(folder) for folder in folders]
+    return [overview(place, series := read(place), ended_so_far(place, series)) for place in places]
+
+
 def overview(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> SeriesOverview:
     """A series as the value that renderers take."""
     code = most_severe(outcomes)
@@ -46,8 +60,16 @@ def overview(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> 
         lines=heading_lines(
             [outcome.report for outcome in outcomes], [outcome.point.axes for outcome in outcomes]
         ),
+        targets=list(dict.fromkeys(target for outcome in outcomes for target in _targets(outcome.report))),
         **_of_kind(folder, series, outcomes),
     )
+
+
+def _targets(report: Report) -> Iterator[str]:
+    """The targets that can fail a run."""
+    for row in report.verdict.rows if report.verdict else ():
+        if row.group == "target" and row.severity == "fail":
+            yield row.target
 
 
 def _of_kind(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> Mapping[str, Any]:

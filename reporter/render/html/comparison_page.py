@@ -10,8 +10,8 @@ from reporter.number_text import counted
 from reporter.plots.plot_value import NoPlot, Plot
 from reporter.render import compared
 from reporter.render.compared_points import NOTE, left_out, table
-from reporter.render.html import excerpts, page_writer
-from reporter.render.html.page import Page, PlotGroup, Plots, Prose, Remark, Remarks, Tables
+from reporter.render.html import excerpts, load_curves, page_writer
+from reporter.render.html.page import Page, Plots, Prose, Remark, Remarks, Tables
 from reporter.render.html.run_plots import grouped
 from reporter.render.table import IntervalBar, Mark, Table, plain, tone
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from reporter.compare.comparison import Comparison, ComparisonRow, MetricChange, SeriesComparison
     from reporter.contents.compared_answers import ComparedAnswers
     from reporter.render.html.page import Section
+    from reporter.render.series_overview import SeriesOverview
 
 
 def render(
@@ -121,20 +122,23 @@ def _bar(text: str, change: MetricChange, scale: float) -> IntervalBar | str:
     return IntervalBar(text, "bad" if change.fails else tone(change.finding), by or 0.0, low, high, zone)
 
 
-def render_series(series: SeriesComparison, *, plots: Sequence[Plot | NoPlot] = ()) -> str:
+def render_series(series: SeriesComparison, *, overviews: Sequence[SeriesOverview] = ()) -> str:
     """The comparison as one HTML file."""
-    return page_writer.write(page_of_series(series, plots))
+    return page_writer.write(page_of_series(series, overviews))
 
 
-def page_of_series(series: SeriesComparison, plots: Sequence[Plot | NoPlot] = ()) -> Page:
+def page_of_series(series: SeriesComparison, overviews: Sequence[SeriesOverview] = ()) -> Page:
     """The page as a value."""
     reference, name = series.names
     status = series.worst.comparison.status
     return Page(
         title=f"{name} vs {reference}",
         marks=(Mark(status, tone(status)),),
-        lines=(f"{counted(len(series.points), 'point')}; the reference is {reference}",),
-        sections=tuple(_sections_of_series(series, plots)),
+        lines=(
+            f"{counted(len(series.points), 'point')}; the reference is {reference}",
+            *(f"{plain(of.name)}: {plain(', '.join(filter(None, of.lines)))}" for of in overviews),
+        ),
+        sections=tuple(_sections_of_series(series, overviews)),
         footer=(
             "The result is the most severe of all points.",
             'Run a query of this page over a run or a series: loadgen sql RUN "QUERY"',
@@ -142,12 +146,12 @@ def page_of_series(series: SeriesComparison, plots: Sequence[Plot | NoPlot] = ()
     )
 
 
-def _sections_of_series(series: SeriesComparison, plots: Sequence[Plot | NoPlot]) -> Iterator[Section]:
+def _sections_of_series(series: SeriesComparison, overviews: Sequence[SeriesOverview]) -> Iterator[Section]:
+    if curves := load_curves.section(overviews):
+        yield curves
     if reasons := tuple(_reasons_of_series(series)):
         yield Remarks("reasons", "Why", reasons)
     yield Tables("points", "Points", (table(series),), (NOTE, *left_out(series)))
-    if groups := tuple(PlotGroup(plot.title, (plot,)) for plot in plots if isinstance(plot, Plot)):
-        yield Plots("plots", "Plots", groups, {}, tuple(plot for plot in plots if isinstance(plot, NoPlot)))
     for number, point in enumerate(series.points):
         comparison = point.comparison
         for place, (title, of_family) in enumerate(compared.families(comparison.rows, verbose=False)):

@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Final
 
+from reporter.render.html.curve_values import LoadCurves
 from reporter.render.table import kinds
 
 if TYPE_CHECKING:
@@ -323,7 +324,7 @@ class Prose:
     queries: tuple[tuple[str, str], ...] = ()
 
 
-Section = FigureCards | Remarks | Tables | Plots | Requests | Samples | SessionLanes | Prose
+Section = LoadCurves | FigureCards | Remarks | Tables | Plots | Requests | Samples | SessionLanes | Prose
 
 
 @dataclass(frozen=True, slots=True)

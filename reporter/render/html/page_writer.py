@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Final
 
 from reporter.number_text import figure, whole
 from reporter.plots.marks import PHASES, in_words
+from reporter.render.html.curve_values import LoadCurves
 from reporter.render.html.page import Plots, Samples, SessionLanes
-from reporter.render.html.plot_data import as_json, as_tables
+from reporter.render.html.plot_data import as_json, as_tables, curves_as_json
 from reporter.render.html.visible import visible
 
 if TYPE_CHECKING:
@@ -36,20 +37,25 @@ def write(page: Page) -> str:
 
     plots = [section for section in page.sections if isinstance(section, Plots)]
     has_script = bool(plots or page.command) or any(
-        isinstance(section, Samples | SessionLanes) for section in page.sections
+        isinstance(section, LoadCurves | Samples | SessionLanes) for section in page.sections
     )
     has_lanes = any(isinstance(section, SessionLanes) for section in page.sections)
+    has_curves = any(isinstance(section, LoadCurves) for section in page.sections)
+    has_charts = has_curves or bool(plots)
+    further = {"lanes.js": has_lanes, "curves.js": has_curves}
     style = asset("page.css")
-    script = asset("page.js") + (asset("lanes.js") if has_lanes else "")
+    script = asset("page.js") + "".join(asset(name) for name, has in further.items() if has)
     data = as_json(plots)
     return (
         _environment()
         .get_template("page.html.j2")
         .render(
             page=page,
-            policy=_policy(style, *([asset(_CHARTS)] if plots else []), *([script] if has_script else [])),
+            policy=_policy(
+                style, *([asset(_CHARTS)] if has_charts else []), *([script] if has_script else [])
+            ),
             style=Markup(style),  # noqa: S704 (a file of this package, like the next one)
-            charts=_packed_charts() if plots else "",
+            charts=_packed_charts() if has_charts else "",
             script=Markup(script) if has_script else "",  # noqa: S704
             data=Markup(data),  # noqa: S704 (`as_json` leaves no character that ends the element)
         )
@@ -105,6 +111,7 @@ def _environment() -> Environment:
     )
     environment.filters |= {
         "tables": as_tables,
+        "curves": curves_as_json,
         "bar": bar,
         "timeline_words": words,
         "timeline_parts": parts,

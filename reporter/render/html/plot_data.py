@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reporter.plots.plot_value import Axis, Plot, PlotSeries
+    from reporter.render.html.curve_values import CurvePoint, LoadCurves
     from reporter.render.html.page import Plots
 
 _DIGITS: Final = 6
@@ -49,6 +51,30 @@ def as_json(sections: Sequence[Plots]) -> str:
         },
         "phases": [[visible(phase.name), _rounded(phase.start_s), _rounded(phase.end_s)] for phase in phases],
     }
+    return _safe(data)
+
+
+def curves_as_json(section: LoadCurves) -> str:
+    """The runs of series as JSON that is safe inside a script element."""
+    return _safe(
+        {
+            "axes": {name: _axis(axis) for name, axis in section.axes.items()},
+            "curves": [
+                {"name": visible(curve.name), "points": [_curve_point(point) for point in curve.points]}
+                for curve in section.curves
+            ],
+            "targets": section.targets,
+            "planes": section.planes,
+        }
+    )
+
+
+def _curve_point(point: CurvePoint) -> dict[str, Any]:
+    values = {name: [_rounded(value) for value in of] for name, of in point.values.items()}
+    return {**asdict(point), "label": visible(point.label), "run": visible(point.run), "values": values}
+
+
+def _safe(data: object) -> str:
     text = orjson.dumps(data).decode()
     return text.translate(_UNSAFE).replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 from reporter import statements
 from reporter.number_text import counted
-from reporter.plots.load_curves import load_curves
-from reporter.plots.plot_value import NoPlot, Plot
 from reporter.render.console_page import plain
 from reporter.render.html import page_writer
-from reporter.render.html.page import Page, PlotGroup, Plots, Prose, Tables
+from reporter.render.html.load_curves import section
+from reporter.render.html.page import Page, Prose, Tables
 from reporter.render.series_overview import scores, table
 from reporter.render.table import Mark, tone
 
@@ -42,6 +41,9 @@ def page_of(series: SeriesOverview) -> Page:
 
 
 def _sections(series: SeriesOverview) -> Iterator[Section]:
+    if curves := section((series,)):
+        yield curves
+    yield Tables("runs", "Runs", (table(series),))
     if series.conclusions:
         yield Prose(
             "result",
@@ -49,23 +51,7 @@ def _sections(series: SeriesOverview) -> Iterator[Section]:
             tuple(map(plain, series.conclusions)),
             (("Figures of the runs", statements.of_series()),),
         )
-    yield from _plots(series)
-    yield Tables("runs", "Runs", (table(series),))
     if (of_scores := scores(series)).rows:
         yield Tables("scores", "Scores", (of_scores,))
     if series.notes:
         yield Prose("notes", "Notes", tuple(map(plain, series.notes)))
-
-
-def _plots(series: SeriesOverview) -> Iterator[Plots]:
-    """The curves over the load, one latency at a time; then the planes of a sweep."""
-    curves = load_curves(series.rows)
-    every = [plot for plot in (*curves, *series.plots) if isinstance(plot, Plot)]
-    latencies = tuple(plot for plot in every if plot in curves[1:])
-    choices = tuple(plot.y.label for plot in latencies)
-    groups = [PlotGroup(plot.title, (plot,)) for plot in every if plot not in latencies]
-    if latencies:
-        groups.insert(1, PlotGroup("Latency against throughput", latencies, choices))
-    if groups:
-        absent = tuple(plot for plot in (*curves, *series.plots) if isinstance(plot, NoPlot))
-        yield Plots("plots", "Plots", tuple(groups), {}, absent)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,7 +12,7 @@ from loadgen.sessions.compare_runs import compare_runs
 from loadgen.sessions.formats import render
 from loadgen.sessions.plotting import plots_of_comparison
 from loadgen.sessions.settings.compare import CompareSettings
-from reporter.plots.pareto import SloRegion, pareto_plot, planes
+from reporter.plots.pareto import pareto_plot, planes
 from reporter.plots.plot_value import Axis, Plot, PlotSeries
 from reporter.render.html.page import Page, PlotGroup, Plots
 from reporter.render.html.page_writer import write
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from reporter.plots.plot_value import NoPlot
     from tests.reporter.html.conftest import MadePage
 
 SIZES = {"desktop": (1280, 900), "phone": (390, 844)}
 ONE_LINE = 45
+CURVES = "charts.getInstanceByDom(document.querySelector('[data-plot=curves]'))"
 DARK = "rgb(20, 23, 28)"
 BACKGROUND = "getComputedStyle(document.body).backgroundColor"
 
@@ -167,11 +167,9 @@ def pages_of_several_runs(
     """The pages of a comparison and of a sweep, with their plots."""
     comparison = compare_runs(CompareSettings(runs=[hostile_page.run, slower(a_run)]))
     compared = [plot for plot in plots_of_comparison(comparison) if isinstance(plot, Plot)]
-    series = [plot for plot in swept() if isinstance(plot, Plot)]
-    overview = SeriesOverview("sweep", "sweep", "PASS", [], [], plots=series)
     folder = tmp_path_factory.mktemp("pages")
-    pages = {folder / "comparison.html": compared, folder / "sweep.html": series}
-    texts = (render("comparison", "html", comparison, plots=compared), render("series", "html", overview))
+    pages: dict[Path, list[Plot]] = {folder / "comparison.html": compared, folder / "sweep.html": []}
+    texts = (render("comparison", "html", comparison, plots=compared), render("series", "html", swept()))
     for path, html in zip(pages, texts, strict=True):
         path.write_text(html, encoding="utf-8")
     return pages
@@ -179,18 +177,55 @@ def pages_of_several_runs(
 
 def assert_points_have_names(page: Opened) -> None:
     """At the point, inside of the plot, and none over another, though two points almost coincide."""
-    for plot in ("pareto-interactivity", "pareto-ttft"):
-        canvas = page.show(plot).bounding_box()
-        texts = page.tab.locator(f'[data-plot="{plot}"] text').filter(has_text=re.compile(r"^c\d$"))
-        assert sorted(texts.all_text_contents()) == ["c1", "c2", "c3", "c4", "c8"]
-        boxes = [texts.nth(index).bounding_box() for index in range(5)]
-        for number, box in enumerate(boxes):
-            assert canvas["x"] < box["x"] < box["x"] + box["width"] < canvas["x"] + canvas["width"]
-            for other in boxes[:number]:
-                assert (
-                    abs(box["x"] - other["x"]) >= min(box["width"], other["width"])
-                    or abs(box["y"] - other["y"]) >= 10
-                )
+    canvas = page.show("curves").bounding_box()
+    texts = page.tab.locator('[data-plot="curves"] text').filter(has_text=re.compile(r"^[12348]$"))
+    names = [text for text in texts.all_text_contents() if text]
+    assert {"1", "2", "3", "4", "8"} <= set(names)
+    boxes = [texts.nth(index).bounding_box() for index in range(len(names))]
+    for number, box in enumerate(boxes):
+        assert canvas["x"] < box["x"] < box["x"] + box["width"] < canvas["x"] + canvas["width"]
+        for other in boxes[:number]:
+            assert (
+                abs(box["x"] - other["x"]) >= min(box["width"], other["width"])
+                or abs(box["y"] - other["y"]) >= 10
+            )
+
+
+def assert_axes_can_be_chosen(page: Opened) -> None:
+    """Every switch of the curves: axes, scales, series, a tip with warnings, and a click to a report."""
+
+    def series() -> dict[str, list[list[Any]]]:
+        return {name: data for name, kind, data in page.drawn("curves") if kind in {"line", "scatter"}}
+
+    def scales() -> list[str]:
+        shown = page.tab.evaluate(f"() => {CURVES}.getOption()")
+        return [shown["xAxis"][0]["type"], shown["yAxis"][0]["type"]]
+
+    sweep = series()["sweep"]
+    assert [point[:2] for point in sweep] == [[90, 50], [180, 55], [270, 55.5], [360, 70], [720, 300]]
+    assert sweep[0][5:7] == [81, 99]
+    assert [point[4] for point in series()["missed"]] == ["8"]
+    assert {"SLO region", "Pareto front", "knee", "meets its targets"} <= series().keys() | {"SLO region"}
+    assert page.tab.locator('[data-plot="curves"] text', has_text="ttft:p(50)<100ms").count() == 1
+    page.tab.get_by_label("x axis", exact=True).select_option("concurrency")
+    page.tab.get_by_label("y axis", exact=True).select_option("output_tps")
+    assert [point[:2] for point in series()["sweep"]] == [[load, 90 * load] for load in (1, 2, 3, 4, 8)]
+    assert series().keys() == {"sweep", "meets its targets", "missed"}
+    assert scales() == ["value", "value"]
+    for box in page.tab.get_by_label("logarithmic").all():
+        box.check()
+    assert scales() == ["log", "log"]
+    page.tab.get_by_role("button", name="missed").click()
+    assert "missed" not in series()
+    page.tab.get_by_role("button", name="missed").click()
+    if page.tab.viewport_size["width"] == SIZES["desktop"][0]:
+        canvas = page.show("curves").bounding_box()
+        x, y = page.tab.evaluate(f"() => {CURVES}.convertToPixel('grid', [8, 720])")
+        page.tab.mouse.move(canvas["x"] + x, canvas["y"] + y)
+        page.tab.locator(".tip").wait_for()
+        assert "c8, missed, late_reads <b>" in page.tab.locator(".tip").text_content()
+        page.tab.mouse.click(canvas["x"] + x, canvas["y"] + y)
+        assert page.tab.evaluate("location.hash") == "#c8"
 
 
 @pytest.mark.slow
@@ -201,12 +236,16 @@ def test_the_pages_of_a_comparison_and_of_a_sweep(
     """Every point of every plot, quietly, and accessible."""
     for path, plots in pages_of_several_runs.items():
         page = open_page(replace(hostile_page, path=path), size, bypass_csp=True)
-        assert_drawn(page, plots)
+        if path.stem == "sweep":
+            assert_points_have_names(page)
+        else:
+            assert_drawn(page, plots)
         assert page.requests == [path.as_uri()]
         assert page.tab.evaluate("window.pwned") is None
         assert page.tab.evaluate("document.documentElement.scrollWidth") == SIZES[size][0]
         if path.stem == "sweep":
-            assert_points_have_names(page)
+            assert_axes_can_be_chosen(page)
+        assert page.complaints == []
         assert serious_violations(page.tab) == []
 
 
@@ -220,18 +259,34 @@ def slower(a_run: Any) -> Path:
     return run.stops(1600).ends(1700).write()  # type: ignore[no-any-return]
 
 
-def swept() -> list[Plot | NoPlot]:
-    """The plots of five runs, two of them alike; all but the last met their targets."""
+def swept() -> SeriesOverview:
+    """Five runs, two of them alike; all but the last met their targets."""
     none: dict[str, Any] = dict.fromkeys(Figures.__dataclass_fields__)
-    runs = [
-        (
-            f"c{load}",
-            Figures(**none | {"output_tps": 90.0 * load, "ttft_p50_ms": ttft, "tpot_p50_ms": 10.0 + load}),
+    runs = {
+        load: Figures(
+            **none
+            | {"output_tps": 90.0 * load, "ttft_p50_ms": ttft, "tpot_p50_ms": 10.0 + load}
+            | {"output_tps_margin": 9.0, "ttft_p50_margin_ms": 1.0, "user_tps": 1e3 / (10.0 + load)}
         )
         for load, ttft in ((1, 50.0), (2, 55.0), (3, 55.5), (4, 70.0), (8, 300.0))
+    }
+    facts = {"valid": True, "accepted": False, "scores": []}
+    rows = [
+        {"name": f"c{load}", "folder": f"c{load}", "axes": {"concurrency": load}, **facts, **asdict(of)}
+        | {"warnings": ["late_reads <b>"] if load == 8 else []}
+        for load, of in runs.items()
     ]
-    region = SloRegion(0.0, 100.0, 50.0, "SLO region: ttft:p(50)<100ms.")
-    return [pareto_plot(plane, ("c1", "c2", "c3", "c4"), region) for plane in planes(runs)]
+    named = [(f"c{load}", of) for load, of in runs.items()]
+    return SeriesOverview(
+        "sweep",
+        "sweep",
+        "FAIL",
+        rows,
+        ["pass", "pass", "pass", "pass", "missed"],
+        plots=[pareto_plot(plane) for plane in planes(named)],
+        links={"c8": "#c8"},
+        targets=["ttft:p(50)<100ms"],
+    )
 
 
 def test_a_plot_says_what_is_at_the_pointer(opened_page: Opened) -> None:

@@ -58,7 +58,7 @@
   const markerOf = (series, index) => (isError(series) ? CROSS : MARKERS[index % COLORS]);
   // Series whose names say whether that is good; the others have the colors of their places.
   const MEANINGS = {
-    better: "--good", "meets its targets": "--good", "SLO region": "--good", worse: "--error", invalid: "--error", wanted: "--c5", run: "--c5",
+    better: "--good", missed: "--error", "meets its targets": "--good", "SLO region": "--good", worse: "--error", invalid: "--error", wanted: "--c5", run: "--c5",
     "no significant difference": "--c5", "in doubt": "--c4", different: "--c1", "too few runs": "--c5", "too few requests": "--c5", "not tested": "--c5",
     knee: "--c6", "Pareto front": "--c1",
   };
@@ -68,7 +68,7 @@
 
   // ---- one series of a plot as series of the library
   const pairs = (plot, series) =>
-    series.x.map((x, index) => [placed(plot.x, x), series.y[index], series.low?.[index] ?? null, series.high?.[index] ?? null, series.labels?.[index] ?? null]);
+    series.x.map((x, index) => [placed(plot.x, x), series.y[index], ...["low", "high", "labels", "left", "right", "links", "remarks"].map((name) => series[name]?.[index] ?? null)]);
 
   const polygon = (series, tint) => (params, api) => {
     if (params.dataIndexInside !== 0) return undefined;
@@ -102,6 +102,12 @@
     return { type: "line", shape: { x1: low[0], y1: low[1], x2: high[0], y2: high[1] }, style: { stroke: tint, lineWidth: 1.5 }, silent: true };
   };
 
+  const whiskerAcross = (tint) => (params, api) => {
+    if (!Number.isFinite(api.value(5)) || !Number.isFinite(api.value(6))) return undefined;
+    const [left, right] = [5, 6].map((end) => api.coord([api.value(end), api.value(1)]));
+    return { type: "line", shape: { x1: left[0], y1: left[1], x2: right[0], y2: right[1] }, style: { stroke: tint, lineWidth: 1.5 }, silent: true };
+  };
+
   // The ends of intervals: without a tip of their own, and within the axes.
   const ENDS = { type: "custom", silent: true, tooltip: { show: false }, clip: true };
   const encoded = (plot, values) => (isRows(plot) ? { x: values, y: 0 } : { x: 0, y: values });
@@ -114,10 +120,11 @@
     }
     if (series.kind === "points") {
       const many = points.length > 150;
-      const style = { color: isUndecided(series) ? color("--card") : tint, borderColor: tint, borderWidth: isUndecided(series) ? 1.5 : 0, opacity: many && !isError(series) ? 0.45 : 0.85 };
+      const isHollow = isUndecided(series) || series.size !== undefined;
+      const style = { color: isHollow ? color("--card") : tint, borderColor: tint, borderWidth: isHollow ? 1.5 : 0, opacity: many && !isError(series) ? 0.45 : 0.85 };
       const symbol = `path://${markerOf(series, index)}`;
       const size = isError(series) ? 8 : many ? 4 : 7;
-      const result = [{ ...shared, type: "scatter", symbol, symbolSize: size, itemStyle: style, encode: encoded(plot, 1), z: many ? 1 : 3 }];
+      const result = [{ ...shared, type: "scatter", symbol, symbolSize: series.size ?? size, itemStyle: style, encode: encoded(plot, 1), z: many ? 1 : 3 }];
       if (series.low) result.push({ ...shared, ...ENDS, encode: encoded(plot, [1, 2, 3]), renderItem: whisker(plot, tint) });
       return result;
     }
@@ -126,7 +133,8 @@
       showSymbol: points.length <= 30 && series.kind !== "step", symbol: `path://${markerOf(series, index)}`, symbolSize: 6,
     };
     const ends = series.low && { ...shared, ...ENDS, encode: encoded(plot, [1, 2, 3]), renderItem: whisker(plot, tint) };
-    if (series.kind !== "band") return ends ? [line, ends] : [line];
+    const across = series.left && { ...shared, ...ENDS, encode: { x: [0, 5, 6], y: 1 }, renderItem: whiskerAcross(tint) };
+    if (series.kind !== "band") return [line, ends, across].filter(Boolean);
     return [{ ...shared, ...ENDS, encode: encoded(plot, [1, 2, 3]), renderItem: polygon(series, tint) }, line];
   };
 
@@ -152,7 +160,7 @@
     });
   };
   const names = (plot, hidden) => {
-    const named = plot.series.filter((series) => series.labels && !hidden.has(series.label));
+    const named = plot.series.filter((series) => series.labels && !series.isMark && !hidden.has(series.label));
     const points = named.flatMap((series) => pairs(plot, series)).filter(([, y]) => y !== null);
     if (!points.length || isRows(plot)) return [];
     // Without what all of them begin with, which the note says.
@@ -202,7 +210,7 @@
   const canBeLog = (plot) => plot.y.unit === "ms" && (["time", "percentile"].includes(plot.x.scale) || plot.series.some((series) => series.labels)) && decades(plot, "y") >= 1;
   const axis = (plot, name, isAcross, isNarrow) => {
     const described = plot[name];
-    const isLog = name === "y" && plot.isLog && canBeLog(plot);
+    const isLog = plot.isChosen ? described.scale === "log" : name === "y" && plot.isLog && canBeLog(plot);
     const type = described.scale === "category" ? "category" : isLog ? "log" : "value";
     const label = {
       color: color("--dim"), hideOverlap: true, ...TEXT,
@@ -267,6 +275,7 @@
       table.append(row);
     }
     box.append(table);
+    if (first[8]) box.append(element("span", first[8]));
     return box;
   };
 
@@ -337,7 +346,7 @@
     if (plot.x.scale === "time" && data.phases.length) shown.push(shaded());
     shown.push(...bounds(plot));
     shown.push(...names(plot, hidden));
-    const isScatter = plot.series.every((series) => series.kind === "points" || series.kind === "bars");
+    const isScatter = plot.isChosen || plot.series.every((series) => series.kind === "points" || series.kind === "bars");
     return {
       animation: false, backgroundColor: "transparent", textStyle: TEXT,
       grid: isRows(plot) ? { left: 8, right: 18, top: 8, bottom: 30, containLabel: true } : { left: LEFT, right: 18, top: 26, bottom: plot.x.scale === "time" ? 26 : 46 },
@@ -402,12 +411,12 @@
     }
 
     draw() {
-      if (!globalThis.charts || !this.canvas.checkVisibility() || !data.plots[this.name]) return;
+      if (!globalThis.charts?.init || !this.canvas.checkVisibility() || !data.plots[this.name]) return;
       this.plot = chosen(this.name, this.filter);
       this.plot.lines = data.lines[this.name] ?? [];
       this.isLog ??= this.plot.y.scale === "log";
       this.plot.isLog = this.isLog;
-      this.log.hidden = !canBeLog(this.plot);
+      this.log.hidden = this.plot.isChosen || !canBeLog(this.plot);
       this.log.setAttribute("aria-pressed", String(this.isLog));
       if (isRows(this.plot)) {
         const rows = new Set(this.plot.series.flatMap((series) => series.x)).size;
@@ -440,6 +449,9 @@
         from = null;
       });
       pointer.on("dblclick", () => this.zoom(0, 100));
+      this.chart.on("click", ({ value }) => {
+        if (value?.[7]) location.assign(value[7]);
+      });
       this.chart.on("datazoom", () => {
         const { start, end } = this.chart.getOption().dataZoom[0];
         this.frame.classList.toggle("zoomed", start > 0.01 || end < 99.99);
@@ -569,7 +581,7 @@
     for (const of of ["plots", "lines"]) Object.assign(data[of], detail[of]);
     for (const figure of figures) {
       figure.frame.hidden = !data.plots[figure.name];
-      if (!figure.frame.classList.contains("zoomed")) figure.draw();
+      if (data.plots[figure.name]?.isChosen || !figure.frame.classList.contains("zoomed")) figure.draw();
     }
   });
 
