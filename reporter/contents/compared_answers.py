@@ -26,7 +26,7 @@ _CHANGES: Final = {
     (False, False): "both wrong",
     (True, True): "both right",
 }
-MOST: Final = {LOST: 40, WON: 40, "both wrong": 20, "both right": 10}
+MOST_ANSWERS: Final = {LOST: 40, WON: 40, "both wrong": 20, "both right": 10}
 """Of all benchmarks together."""
 
 
@@ -93,6 +93,6 @@ def _chosen(changes: Mapping[scored.Asked, str], tasks: int) -> list[scored.Aske
             (key for key, changed in changes.items() if changed == change),
             key=lambda key: crc32(key[0].encode()),
         )
-        return drawn[: max(MOST[change] // tasks, 1)]
+        return drawn[: max(MOST_ANSWERS[change] // tasks, 1)]
 
-    return [key for change in MOST for key in of_kind(change)]
+    return [key for change in MOST_ANSWERS for key in of_kind(change)]

@@ -190,7 +190,7 @@ def _named(score: TaskScore) -> dict[str, Any]:
 
 
 def _rows(log: OpenLog, score: TaskScore, limit: int, chosen: Sequence[str]) -> list[dict[str, Any]]:
-    """At most so many answers: those with these ids, or some of each outcome."""
+    """At most `limit` answers: those with these ids, or some of each outcome."""
     return rows_of(log.execute(_CHOSEN, {**_named(score), "limit": limit, "chosen": list(chosen)}))
 
 

@@ -8,7 +8,7 @@ from os.path import commonprefix
 from typing import TYPE_CHECKING, Final
 
 from reporter.contents import example_requests
-from reporter.contents.compared_answers import LOST, MOST, WON
+from reporter.contents.compared_answers import LOST, MOST_ANSWERS, WON
 from reporter.contents.texts import Excerpt
 from reporter.json_values import document, members
 from reporter.number_text import figure, whole
@@ -130,7 +130,7 @@ def compared(scored: ComparedAnswers, labels: Sequence[str]) -> Samples:
         room -= _bytes(shared) + sum(map(_bytes, sides))
         if room < 0:
             break
-        given = dict(zip(labels, map(_answer, answer.sides), strict=True))
+        texts = dict(zip(labels, map(_answer, answer.sides), strict=True))
         outcomes = dict(zip(labels, (side.outcome for side in answer.sides), strict=True))
         sample = _sample(first, shared, instructions[first.task])
         made.append(
@@ -138,12 +138,12 @@ def compared(scored: ComparedAnswers, labels: Sequence[str]) -> Samples:
                 sample,
                 status=Mark(answer.change, _TONES.get(answer.change, "dim")),
                 tags={**outcomes, **sample.tags},
-                row_texts={**given, "reference": sample.row_texts["reference"]},
+                row_texts={**texts, "reference": sample.row_texts["reference"]},
                 sides=dict(zip(labels, sides, strict=True)),
             )
         )
     counts = ", ".join(
-        f"{whole(scored.counts[change])} {change}" for change in MOST if scored.counts.get(change)
+        f"{whole(scored.counts[change])} {change}" for change in MOST_ANSWERS if scored.counts.get(change)
     )
     note = (
         f"{whole(sum(scored.counts.values()))} answers to the same questions: {counts}. {len(made)} are here."
