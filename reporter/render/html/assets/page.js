@@ -491,6 +491,11 @@
 
   const figures = [...document.querySelectorAll("[data-plot]")].map((canvas) => new Figure(canvas));
   const drawAll = () => figures.forEach((figure) => figure.draw());
+  // The first plot shows while the others are drawn.
+  const drawInTurn = ([figure, ...others]) => {
+    figure?.draw();
+    if (others.length) setTimeout(drawInTurn, 0, others);
+  };
   // Plots over time show the same span.
   const follow = (source, start, end) => {
     for (const figure of figures) {
@@ -624,7 +629,7 @@
   if (packed) {
     unpacked(packed.textContent).then((text) => {
       document.head.append(element("script", text));
-      drawAll();
+      drawInTurn(figures);
     });
   } else drawAll();
   // What the scripts of further sections use.
