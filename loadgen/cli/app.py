@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Annotated, Final, NamedTuple
 
 import typer
@@ -118,9 +119,17 @@ def _of_plugin(entry: Entry) -> _CommandEntry:
     return _CommandEntry(**{"panel": _OTHERS, **entry.facts}, does=entry.target, entry=entry)
 
 
-def application(only: str | None = None, *, outline: bool = False) -> typer.Typer:
-    """The program: all commands, or only one command or group, which is faster to make."""
-    make = _outlined if outline else _made
+def application(
+    only: str | None = None, words: Sequence[str] | None = None, *, outline: bool = False
+) -> typer.Typer:
+    """The program: all commands, or what is faster to make.
+
+    Args:
+        only: A command or group to make alone.
+        words: The command line behind its name, whose options alone are made.
+        outline: Whether commands are placeholders without options.
+    """
+    make = _outlined if outline else partial(_made, words=words)
     app = typer.Typer(
         name="loadgen",
         cls=PlainGroup,
@@ -150,13 +159,13 @@ def application(only: str | None = None, *, outline: bool = False) -> typer.Type
     return app
 
 
-def _made(entry: _CommandEntry) -> Callable[..., None]:
+def _made(entry: _CommandEntry, words: Sequence[str] | None) -> Callable[..., None]:
     does = _function(entry)
     if entry.settings is None:
         return command_of(does)
     settings = at(entry.settings)
     if entry.base is None:
-        return command(settings, does)
+        return command(settings, does, words)
     without = () if entry.without is None else at(entry.without)
     return command_over(at(entry.base), settings, does, without=without)
 
@@ -246,7 +255,8 @@ def _run() -> int:
         # A shell that completes a line has it in its environment.
         names = _NAMES if first in _NAMES else {name.partition(" ")[0] for name in commands()}
         outline = names.isdisjoint(sys.argv) and "_LOADGEN_COMPLETE" not in os.environ
-        app = application(first if first in names else None, outline=outline)
+        only, words = (first, sys.argv[2:]) if first in names else (None, None)
+        app = application(only, words, outline=outline)
         with file_on_standard_output(sys.argv[1:]) as arguments:
             code = app(arguments, prog_name="loadgen", standalone_mode=False)
     except SystemExit as end:

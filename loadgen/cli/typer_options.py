@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from dataclasses import MISSING
 from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any, Final, Self, TypeVar, get_type_hints
@@ -23,14 +24,22 @@ _HELP_ALL: Final = "help_all"
 Settings = TypeVar("Settings")
 
 
-def command(settings: type[Settings], run: Callable[[Settings], None]) -> Callable[..., None]:
-    """Make the function that typer turns into a command."""
+def command(
+    settings: type[Settings], run: Callable[[Settings], None], words: Sequence[str] | None = None
+) -> Callable[..., None]:
+    """Make the function that typer turns into a command.
+
+    Args:
+        settings: Its options.
+        run: What it does.
+        words: The command line that it is made for, whose options alone it needs: typer takes 20 ms for 180.
+    """
 
     def entry(**options: Any) -> None:
         options.pop(_HELP_ALL, None)
         run(from_flat(settings, _plain(options)))
 
-    return _declared(entry, run.__doc__, _parameters(settings))
+    return _declared(entry, run.__doc__, _parameters(settings, words))
 
 
 def command_of(function: Callable[..., None]) -> Callable[..., None]:
@@ -101,8 +110,26 @@ def _declared(
     return entry
 
 
-def _parameters(settings: type[Any]) -> list[inspect.Parameter]:
-    return [_parameter(field) for field in fields_of(settings).values()]
+def _parameters(settings: type[Any], words: Sequence[str] | None = None) -> list[inspect.Parameter]:
+    options = fields_of(settings).values()
+    return [_parameter(option) for option in (options if words is None else _typed_options(options, words))]
+
+
+def _typed_options(options: Collection[SettingField], words: Sequence[str]) -> Collection[SettingField]:
+    """The options that words or the environment give; all where a word may ask for help or be wrong."""
+    by_flag = {flag: option for option in options for flag in (option.flag, *option.declared.flags.split())}
+    flags = {word.partition("=")[0] for word in words if word.startswith("-")}
+    if not flags <= by_flag.keys():
+        return options
+    typed = {by_flag[flag].name for flag in flags}
+    return [
+        option
+        for option in options
+        if option.name in typed
+        or option.is_required
+        or isinstance(option.declared, Argument)
+        or any(variable in os.environ for variable in option.declared.envvar)
+    ]
 
 
 def _parameter(field: SettingField) -> inspect.Parameter:
