@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from reporter.breakdown import by_name, parts_sql
 from reporter.distribution import BY_TOKEN, COMPLETED, GAPS, distributions, weighted_distribution
 from reporter.findings.client_overhead import DELAYS, late_reads_ms, with_delays
-from reporter.log.database import as_sql
-from reporter.log.sql_files import sql_file
+from reporter.log.database import READ_BY_VIEWS
+from reporter.log.sql_files import quoted, sql_file
 from reporter.percentiles import percentile_sql, share_named
 from reporter.windows.rate_window import is_first_uncounted, rates
-from rulesets.definitions import PERCENTILES
+from rulesets.definitions import PERCENTILES, Definitions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from reporter.report import Report
 
@@ -180,3 +180,19 @@ SELECT '{column}' AS figure, count({column}) AS count, avg({column}) AS mean, me
     min({column}) AS min, max({column}) AS max, stddev_samp({column}) AS std
 FROM request_energy JOIN samples USING (sample_uuid)
 WHERE measured AND status = 'completed'"""
+
+
+def as_sql(chosen: Mapping[str, Any]) -> str:
+    """The variables as SQL, without the default definitions."""
+    usual = Definitions().to_dict()
+    return "".join(
+        f"SET VARIABLE {name} = {_literal(chosen[name])};\n"
+        for name in READ_BY_VIEWS
+        if name in chosen and _literal(chosen[name]) != _literal(usual[name])
+    )
+
+
+def _literal(value: str | list[str] | None) -> str:
+    if value is None:
+        return "NULL"
+    return quoted(value) if isinstance(value, str) else f"[{', '.join(map(quoted, value))}]"

@@ -12,7 +12,7 @@ import typer
 
 from loadgen.cli.help import HelpedCommand, PlainGroup
 from loadgen.cli.terminal.streams import file_on_standard_output, mend_streams
-from loadgen.cli.typer_options import command, command_of, command_over
+from loadgen.cli.typer_options import command, command_of
 from loadgen.sessions.arguments import refuse_empty, with_values
 from loadgen.sessions.files.run_folder import give_back
 from rulesets.exit_codes import ExitCode
@@ -166,6 +166,8 @@ def _made(entry: _CommandEntry, words: Sequence[str] | None) -> Callable[..., No
     settings = at(entry.settings)
     if entry.base is None:
         return command(settings, does, words)
+    from loadgen.cli.command_over import command_over
+
     without = () if entry.without is None else at(entry.without)
     return command_over(at(entry.base), settings, does, without=without)
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
 
-_HELP_ALL: Final = "help_all"
+HELP_ALL: Final = "help_all"
 
 Settings = TypeVar("Settings")
 
@@ -36,10 +36,10 @@ def command(
     """
 
     def entry(**options: Any) -> None:
-        options.pop(_HELP_ALL, None)
-        run(from_flat(settings, _plain(options)))
+        options.pop(HELP_ALL, None)
+        run(from_flat(settings, plain_options(options)))
 
-    return _declared(entry, run.__doc__, _parameters(settings, words))
+    return with_signature(entry, run.__doc__, parameters_of(settings, words))
 
 
 def command_of(function: Callable[..., None]) -> Callable[..., None]:
@@ -48,43 +48,14 @@ def command_of(function: Callable[..., None]) -> Callable[..., None]:
     parameters = inspect.signature(function).parameters.values()
 
     def entry(**options: Any) -> None:
-        options.pop(_HELP_ALL, None)
-        function(**_plain(options))
+        options.pop(HELP_ALL, None)
+        function(**plain_options(options))
 
-    return _declared(
+    return with_signature(
         entry,
         function.__doc__,
         [_parameter(_field(parameter, hints[parameter.name])) for parameter in parameters],
     )
-
-
-def command_over(
-    base: type[Any],
-    settings: type[Settings],
-    run: Callable[[Settings, Mapping[str, Any]], None],
-    without: Collection[str] = (),
-) -> Callable[..., None]:
-    """Make a command that takes the options of another command, and further options.
-
-    Args:
-        base: The settings of the other one.
-        settings: Its own; an option that both have is its own.
-        run: Gets its own settings, and the options of the other by name.
-        without: Options of the other that it does not take.
-    """
-    own = _parameters(settings)
-    names = {parameter.name for parameter in own}
-    others = [parameter for parameter in _parameters(base) if parameter.name not in names | set(without)]
-
-    def entry(**options: Any) -> None:
-        options.pop(_HELP_ALL, None)
-        values = _plain(options)
-        run(
-            from_flat(settings, {name: value for name, value in values.items() if name in names}),
-            {name: value for name, value in values.items() if name not in names},
-        )
-
-    return _declared(entry, run.__doc__, [*own, *others])
 
 
 def _field(parameter: inspect.Parameter, hint: Any) -> SettingField:
@@ -92,7 +63,7 @@ def _field(parameter: inspect.Parameter, hint: Any) -> SettingField:
     return setting_field(parameter.name, hint, default)
 
 
-def _declared(
+def with_signature(
     entry: Callable[..., None], doc: str | None, parameters: Sequence[inspect.Parameter]
 ) -> Callable[..., None]:
     """Give a function the signature and the docstring that typer makes a command of.
@@ -101,7 +72,7 @@ def _declared(
     """
     if len(parameters) > MANY:
         show_all = inspect.Parameter(
-            _HELP_ALL, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=HelpAll
+            HELP_ALL, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=HelpAll
         )
         parameters = [*parameters, show_all]
     entry.__doc__ = doc
@@ -110,7 +81,8 @@ def _declared(
     return entry
 
 
-def _parameters(settings: type[Any], words: Sequence[str] | None = None) -> list[inspect.Parameter]:
+def parameters_of(settings: type[Any], words: Sequence[str] | None = None) -> list[inspect.Parameter]:
+    """The parameters of the options of settings: all, or those of a command line."""
     options = fields_of(settings).values()
     return [_parameter(option) for option in (options if words is None else _typed_options(options, words))]
 
@@ -197,5 +169,6 @@ class _Spelled(float):
         return self.text
 
 
-def _plain(options: Mapping[str, Any]) -> dict[str, Any]:
+def plain_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of options by name."""
     return {name: value.value if isinstance(value, _Spelled) else value for name, value in options.items()}

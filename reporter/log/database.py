@@ -9,13 +9,13 @@ from recorder.lock import is_held
 from recorder.store import log_path
 from reporter.errors import blaming
 from reporter.log.database_in_memory import empty_database
-from reporter.log.sql_files import execute_file, quoted, sql_file
+from reporter.log.sql_files import execute_file, sql_file
 from reporter.log.tables import SAMPLE_VIEWS, load_on_demand, load_tables
 from reporter.log.window import Timeline, together, window, windows_sql
 from rulesets.definitions import Definitions
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
     from duckdb import DuckDBPyConnection
@@ -38,22 +38,6 @@ def define(connection: DuckDBPyConnection, definitions: Definitions) -> None:
     for name in READ_BY_VIEWS:
         value = getattr(definitions, name)
         connection.execute(f"SET VARIABLE {name} = ?", [list(value) if isinstance(value, tuple) else value])
-
-
-def as_sql(chosen: Mapping[str, Any]) -> str:
-    """The variables as SQL, without the default definitions."""
-    usual = Definitions().to_dict()
-    return "".join(
-        f"SET VARIABLE {name} = {_literal(chosen[name])};\n"
-        for name in READ_BY_VIEWS
-        if name in chosen and _literal(chosen[name]) != _literal(usual[name])
-    )
-
-
-def _literal(value: str | list[str] | None) -> str:
-    if value is None:
-        return "NULL"
-    return quoted(value) if isinstance(value, str) else f"[{', '.join(map(quoted, value))}]"
 
 
 FEW_REQUESTS: Final = 50_000

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reporter.imported import has_starts
 from reporter.json_values import members
-from reporter.log.database import as_sql
 from reporter.log.run_head import logged_settings
 from reporter.plots.benchmark_scores import ACCURACY
 from reporter.plots.latency_distributions import DISTRIBUTIONS, LENGTHS
 from reporter.plots.over_time import OVER_TIME, TIME
 from reporter.plots.plot_value import NoPlot, Plot, PlotSeries
 from reporter.plots.sensor_readings import TELEMETRY
+from reporter.statements import as_sql
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -28,8 +28,8 @@ MISTAKES = {
     ),
     "a choice nearly right": (("list", "metric"), "; did you mean 'metrics'?", "loadgen list"),
     "no whole number": (
-        ("perf", *ENDPOINT, "--concurrency", "1,2"),
-        "--concurrency 1,2: must be a whole number",
+        ("perf", *ENDPOINT, "--requests", "1,2"),
+        "--requests 1,2: must be a whole number",
         "loadgen perf",
     ),
     "no number": (
@@ -123,7 +123,7 @@ def test_no_message_has_the_words_of_a_library() -> None:
     assert [text for text in every if OF_A_LIBRARY.search(text)] == []
     assert "--max-rate 0: must be at least 1" in every
     assert "RUN is missing" in every
-    assert "--concurrency 1,2: must be a whole number" in every
+    assert "--requests 1,2: must be a whole number" in every
 
 
 @pytest.mark.parametrize("words", [*(name.split() for name in _COMMANDS), []], ids=" ".join)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from loadgen.cli.audit import output_caching
 from loadgen.cli.resume import resume
-from loadgen.cli.typer_options import _parameters, _plain
+from loadgen.cli.typer_options import parameters_of, plain_options
 from loadgen.driver.errors import UnreachableError
 from loadgen.mock_endpoint.process import MockProcess, start_mock
 from loadgen.sessions.errors import UsageError
@@ -37,10 +37,10 @@ def perf(**more: Any) -> dict[str, Any]:
     """The options of `loadgen perf` that an audit takes, as the command line gives them."""
     defaults = {
         parameter.name: parameter.default
-        for parameter in _parameters(PerfSettings)
+        for parameter in parameters_of(PerfSettings)
         if parameter.name not in REPLACED
     }
-    return {**_plain(defaults), "url": ["http://127.0.0.1:1"], "model": "m", "header": [], **more}
+    return {**plain_options(defaults), "url": ["http://127.0.0.1:1"], "model": "m", "header": [], **more}
 
 
 @pytest.mark.parametrize(
