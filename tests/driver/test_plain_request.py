@@ -21,6 +21,7 @@ from loadgen.driver.client.endpoint import endpoint
 from loadgen.driver.client.exchange import REUSED, Exchange
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.http_transport import HttpTransport
+from loadgen.driver.client.plain_shapes import PlainShapes
 from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.client.wire_connection import parsed_head
 from loadgen.driver.requests.turn import RequestRunner
@@ -47,33 +48,52 @@ HEAD = (
 )
 SENT_NS = 5_000_000_000
 FOLLOWED = {EventType.FIRST_CHUNK, EventType.COMPLETE, EventType.ERROR}
-SHAPES = learnt()
-TEXTS = st.sampled_from(
-    ["a", " b", "é\n", '"\\\t\x01/', "\x7f\u2028", "\U0001f600", "<think>", "</think>", " ["]
-)
+SHAPES = PlainShapes(chat_completions, ["Bearer sk-secret9"])  # type: ignore[arg-type]
+learnt(SHAPES)
+TEXTS = st.sampled_from(["a", " b", "é\n", '"\\\t\x01/', "\x7f\u2028", "\U0001f600"])
 FRAMES = st.one_of(
     TEXTS.map(lambda text: frame(7, delta(content=text))),
     TEXTS.map(lambda text: frame(7, delta(reasoning=text))),
-    st.sampled_from(
-        [
-            *(rb'data: {"id":"chatcmpl-7","object":"chat.completion.chunk","created":1700000007,"model":"m",'
-            rb'"choices":[{"index":0,"delta":{"content":"%b"},"finish_reason":null}]}' % text + b"\n\n"
-            for text in (rb"\u00e9\/\b\f\u001F", rb"\ud83d\ude00", b"\xff", rb"\x")),
-            *(response(7, ["a"])[0], frame(7, delta(content="")), frame(7, delta("length"))),
-            *(frame(8, delta(content="other")), frame(7, None, usage={"completion_tokens": 9})),
-            *(b": ping\n\n", frame(7, delta(content="b")) * 2, DONE),
-        ]
+    st.sampled_from([rb"\u00e9\/\b\f\u001F", rb"\ufffd\n", b"\xc3\xa9"]).map(
+        lambda text: frame(7, delta(content="?")).replace(b"?", text)
     ),
-)  # fmt: skip
-ENDS = st.sampled_from([response(7, ["a"])[-3:], response(7, ["a"])[-3:-1], [DONE], []])
+)
+ODD = st.sampled_from(
+    [
+        *(frame(7, delta(content=text)) for text in ("<think>", "</think>", "the secret9", "")),
+        *(frame(7, delta(content="?")).replace(b"?", text) for text in (rb"\ud83d\ude00", b"\xff", rb"\x")),
+        *(response(7, ["a"])[0], frame(7, delta("length")), frame(8, delta(content="other"))),
+        frame(7, None, usage={"completion_tokens": 9}),
+        *(b": ping\n\n", frame(7, delta(content="b")) * 2, DONE),
+    ]
+)
+COUNTS = st.tuples(*[st.sampled_from([0, 1, 2, 3, 9, 10**14, 10**15])] * 4).map(
+    lambda counts: frame(
+        7,
+        None,
+        usage={
+            **dict(zip(("prompt_tokens", "completion_tokens", "total_tokens"), counts, strict=False)),
+            "completion_tokens_details": {"reasoning_tokens": counts[3]},
+            "other": 0,
+        },
+    )
+)
+STOP, _, _ = response(7, ["a"])[-3:]
+ENDS = st.one_of(
+    COUNTS.map(lambda counts: [STOP, counts, DONE]),
+    st.sampled_from([response(7, ["a"])[-3:], response(7, ["a"])[-3:-1], [DONE], []]),
+)
 
 
 def pieces_of(frames: Sequence[bytes], cuts: Sequence[int]) -> list[bytes]:
-    """Frames as pieces: whole, but for those of a place at which a length is given that cuts it."""
+    """Frames as pieces: whole, cut at a length that is given for the place, or at -1 with the one before."""
     pieces: list[bytes] = []
     for place, whole in enumerate(frames):
         cut = cuts[place] if place < len(cuts) else 0
-        pieces += [whole[:cut], whole[cut:]] if 0 < cut < len(whole) else [whole]
+        if cut < 0 and pieces:
+            pieces[-1] += whole
+        else:
+            pieces += [whole[:cut], whole[cut:]] if 0 < cut < len(whole) else [whole]
     return pieces
 
 
@@ -106,28 +126,43 @@ async def rows_in_python(transport: Any, shapes: Shapes) -> list[Any]:
 
 @given(
     frames=st.lists(FRAMES, max_size=8),
+    odd=st.none() | st.tuples(st.integers(0, 8), ODD),
     end=ENDS,
-    cuts=st.lists(st.sampled_from([0, 0, 0, 1, 9, 200]), max_size=8),
-    steps=st.lists(st.sampled_from([0, 0, 400, 1_700, -3]), min_size=20, max_size=20),
+    cuts=st.lists(st.sampled_from([0, 0, -1, -1, 9, 200]), max_size=12),
+    steps=st.lists(st.sampled_from([0, 0, 400, 1_700]), min_size=20, max_size=20),
     late=st.dictionaries(
         st.integers(0, 12), st.tuples(st.integers(-2_000, 6_000), st.booleans()), max_size=4
     ),
 )
 def test_the_rows_are_the_same(
-    frames: list[bytes], end: list[bytes], cuts: list[int], steps: list[int], late: dict[int, Any]
+    frames: list[bytes],
+    odd: tuple[int, bytes] | None,
+    end: list[bytes],
+    cuts: list[int],
+    steps: list[int],
+    late: dict[int, Any],
 ) -> None:
     """Whatever arrives, whole or cut, late or not; what compiled code leaves to Python is not compared."""
+    if odd is not None:
+        frames.insert(*odd)
     pieces = pieces_of([*frames, *end], cuts)
     if not pieces:
         return
     steps = (steps * 2)[: len(pieces)]
+    if len(steps) > sum(steps):
+        steps[-1] = -3
     moments = list(accumulate(steps, initial=SENT_NS + 1000))[1:]
-    bounds = {place: (SENT_NS + low, whole) for place, (low, whole) in late.items() if place < len(pieces)}
+    bounds = {
+        place: (min(SENT_NS + low, moments[place]), whole)
+        for place, (low, whole) in late.items()
+        if place < len(pieces)
+    }
     at_ns = moments[-1] + 50
-    made = Body(pieces, moments, bounds).plain(SHAPES.plain(), HEAD, SENT_NS, SENT_NS + 1000, at_ns)
+    made = Body(pieces, moments, bounds).plain(SHAPES.source(), HEAD, SENT_NS, SENT_NS + 1000, at_ns)
     if made is not None:
         batches = [(pieces, moments, bounds)]
         rows = asyncio.run(rows_in_python(ReplayedTransport(batches, at_ns), SHAPES))
+        assert "secret9" not in str(rows)
         assert [named(line) for line in rows_of(made[0])] == [named(line) for line in rows]
         assert made[1] == len(rows)
 
@@ -147,6 +182,21 @@ def named(line: Any) -> Any:
     return (*line[:2], *line[3:])
 
 
+def test_counts_are_read_in_compiled_code() -> None:
+    """Two frames show which numbers are counts: all others are read without Python."""
+    usage = {"prompt_tokens": 77, "completion_tokens": 4, "total_tokens": 81}
+    usage |= {"completion_tokens_details": {"reasoning_tokens": 2}, "other": 0}  # type: ignore[dict-item]
+    pieces = [*response(7, ["a"])[:3], frame(7, None, usage=usage), DONE]
+    body = Body(pieces, [SENT_NS + 1000] * len(pieces), {})
+    made = body.plain(SHAPES.source(), HEAD, SENT_NS, SENT_NS + 1000, SENT_NS + 1000)
+    payload = orjson.loads(rows_of(made[0])[-1][3])
+    names = ("input_tokens", "output_tokens", "reasoning_tokens", "total_tokens")
+    assert [payload[name] for name in names] == [77, 4, 2, 81]
+    other = frame(7, None, usage={**usage, "other": 1})
+    body = Body([*pieces[:3], other, DONE], [SENT_NS + 1000] * len(pieces), {})
+    assert body.plain(SHAPES.source(), HEAD, SENT_NS, SENT_NS + 1000, SENT_NS + 1000) is None
+
+
 @pytest.mark.parametrize(
     "head",
     [
@@ -162,8 +212,8 @@ def test_unusual_heads_are_for_python(head: bytes) -> None:
     pieces = response(7, ["a"])
     body = Body(pieces, [SENT_NS + 1000] * len(pieces), {})
     arguments = SENT_NS, SENT_NS + 1000, SENT_NS + 1000
-    assert body.plain(SHAPES.plain(), HEAD, *arguments) is not None
-    assert body.plain(SHAPES.plain(), head, *arguments) is None
+    assert body.plain(SHAPES.source(), HEAD, *arguments) is not None
+    assert body.plain(SHAPES.source(), head, *arguments) is None
 
 
 def chunked(pieces: Sequence[bytes], *, last: bytes = b"0\r\n\r\n") -> list[Any]:
@@ -216,14 +266,18 @@ class Asked:
 ISSUED, SENT, FIRST, COMPLETE, ERROR, CANCELLED = range(20, 26)
 WHOLE = [ISSUED, SENT, FIRST, COMPLETE]
 USUAL = chunked(response(7, ["a", "b"]))
+TOGETHER = chunked(
+    [*response(7, ["a"])[:2], b"".join([frame(7, delta(content="b")), *response(7, ["a", "b"])[-3:]])]
+)
 OF_TIME = re.compile("_ns$|reads|coalesced|late_chunks")
 
 
-def test_usual_responses_are_followed_without_python(run: Run) -> None:
+@pytest.mark.parametrize("script", [USUAL, TOGETHER])
+def test_usual_responses_are_followed_without_python(script: list[Any], run: Run) -> None:
     """Once their shapes are known, on a kept connection: and the rows are those of the first requests."""
 
     async def scenario() -> tuple[Asked, list[TurnOutcome]]:
-        async with ScriptedServer(USUAL) as server:
+        async with ScriptedServer(script) as server:
             asked = Asked(server)
             return asked, await asked.ask_each(5)
 

@@ -47,11 +47,17 @@ ARRIVALS = st.tuples(
 """A piece, how long after the one before it arrived, and what is known of it where it came late."""
 
 
-def learnt() -> Shapes:
+def learnt(shapes: Shapes | None = None) -> Shapes:
     """The shapes that two responses show."""
-    shapes = Shapes(chat_completions)  # type: ignore[arg-type]
+    shapes = shapes or Shapes(chat_completions)  # type: ignore[arg-type]
     for number in range(2):
-        for pieces in (response(number, ["a"]), [frame(number, delta(reasoning="a"))]):
+        counted = {"prompt_tokens": 5 + number, "completion_tokens": 9 * number, "total_tokens": 1}
+        usage = {**counted, "completion_tokens_details": {"reasoning_tokens": number}, "other": 0}
+        for pieces in (
+            response(number, ["a"]),
+            [frame(number, delta(reasoning="a"))],
+            [frame(number, None, usage=usage)],
+        ):
             stream = ResponseStream(chat_completions, shapes=shapes)
             stream.start(event_stream=True)
             for piece in pieces:

@@ -10,7 +10,8 @@ typedef struct {
     size_t end;        /* in the bytes */
     int64_t at, since; /* since: nothing of it had arrived by then; 0 where its stamp is exact */
     bool whole;        /* whether `since` holds for its first byte, or only for what ends before its last */
-    bool token;        /* a plain request: it ends a frame with a text */
+    bool ends_token;   /* of a plain request: whether the last frame that ends here has a text */
+    unsigned tokens;   /* and how many frames with a text end here */
 } piece;
 
 typedef struct {

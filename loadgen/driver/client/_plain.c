@@ -58,14 +58,19 @@ static bool read_start(PyObject *item, known_start *to) {
         if (!span_of(head, &t->head) || !span_of(tail, &t->tail)) return false;
     }
     for (size_t i = 0; i < to->frame_count; i++) {
-        PyObject *rest, *finish, *usage;
+        PyObject *parts, *fields, *finish, *usage;
         int opens;
-        if (!PyArg_ParseTuple(PyTuple_GetItem(frames, (Py_ssize_t)i), "SpSO!", &rest, &opens, &finish, &PyTuple_Type, &usage))
+        if (!PyArg_ParseTuple(PyTuple_GetItem(frames, (Py_ssize_t)i), "O!O!pSO!", &PyTuple_Type, &parts, &PyTuple_Type, &fields,
+                              &opens, &finish, &PyTuple_Type, &usage))
             return false;
         known_frame *f = to->frames + i;
         f->opens = opens;
         f->counts = PyTuple_Size(usage) == COUNTS;
-        if (!span_of(rest, &f->rest) || !span_of(finish, &f->finish)) return false;
+        if (!read_spans(parts, &f->parts, &f->part_count) || !span_of(finish, &f->finish)) return false;
+        if (PyTuple_Size(fields) + 1 != (Py_ssize_t)f->part_count || f->part_count > COUNTS + 1)
+            return PyErr_SetString(PyExc_ValueError, "a part before and after each count"), false;
+        for (int j = 0; j + 1 < (int)f->part_count; j++)
+            f->fields[j] = (unsigned char)PyLong_AsLong(PyTuple_GetItem(fields, j)) % COUNTS;
         for (int j = 0; f->counts && j < COUNTS; j++) f->usage[j] = PyLong_AsLongLong(PyTuple_GetItem(usage, j));
         if (PyErr_Occurred()) return false;
     }
@@ -74,6 +79,7 @@ static bool read_start(PyObject *item, known_start *to) {
 
 void shapes_free(known_shapes *shapes) {
     for (size_t i = 0; i < shapes->start_count; i++) {
+        for (size_t j = 0; j < shapes->starts[i].frame_count; j++) free(shapes->starts[i].frames[j].parts);
         free(shapes->starts[i].texts);
         free(shapes->starts[i].frames);
     }
@@ -290,24 +296,45 @@ static bool take_text(plain *p, plain_rows *rows, piece *last, span inside, bool
     }
     if (!reasoning && !p->first_output) p->first_output = p->first_visible = last->at;
     p->last_token = last->at;
-    p->lows |= last->since && last->whole;
-    last->token = true;
+    p->lows |= last->since != 0;
+    last->tokens++;
+    last->ends_token = true;
     return true;
 }
 
-static bool take_frame(plain *p, const known_frame *f, int64_t at) {
+/* Whether a frame is of a shape; its counts go to `usage`. */
+static bool is_frame(const known_frame *f, span rest, int64_t usage[COUNTS]) {
+    size_t at = 0;
+    memcpy(usage, f->usage, sizeof f->usage);
+    for (size_t i = 0; i < f->part_count; i++) {
+        if (!begins_with(rest, at, f->parts[i])) return false;
+        at += f->parts[i].size;
+        if (i + 1 == f->part_count) break;
+        int64_t number = 0;
+        size_t first = at;
+        for (; at < rest.size && at - first < 15 && rest.bytes[at] >= '0' && rest.bytes[at] <= '9'; at++)
+            number = number * 10 + (rest.bytes[at] - '0');
+        if (at == first || (rest.bytes[first] == '0' && at > first + 1)) return false;
+        usage[f->fields[i]] = number;
+    }
+    return at == rest.size;
+}
+
+static bool take_frame(plain *p, const known_frame *f, const int64_t usage[COUNTS], int64_t at) {
     if (f->opens && (p->opened || p->tokens)) return false; /* perhaps a token without a text */
     p->opened |= f->opens;
     if (f->finish.size) p->finish = f->finish, p->finish_at = at;
     if (!f->counts) return true;
     for (int i = 0; i < COUNTS; i++)
         if (p->usage[i] >= 0) return false;
-    memcpy(p->usage, f->usage, sizeof p->usage);
+    memcpy(p->usage, usage, sizeof p->usage);
     return true;
 }
 
 static bool plain_frame(plain *p, plain_rows *rows, const unsigned char *body, span frame, piece *last) {
     static const char DONE[] = "data: [DONE]\n\n";
+    int64_t usage[COUNTS];
+    last->ends_token = false;
     if (p->done) return false;
     if (frame.size == sizeof DONE - 1 && !memcmp(frame.bytes, DONE, sizeof DONE - 1)) return p->done = true;
     if (!find_start(p, body, frame)) return false;
@@ -318,7 +345,7 @@ static bool plain_frame(plain *p, plain_rows *rows, const unsigned char *body, s
         if (take_text(p, rows, last, inside, t->reasoning)) return true;
     }
     for (const known_frame *f = p->start->frames; f < p->start->frames + p->start->frame_count; f++)
-        if (rest.size == f->rest.size && !memcmp(rest.bytes, f->rest.bytes, rest.size)) return take_frame(p, f, last->at);
+        if (is_frame(f, rest, usage)) return take_frame(p, f, usage, last->at);
     return false;
 }
 
@@ -331,10 +358,12 @@ bool plain_pieces(plain *p, plain_rows *rows, const unsigned char *body, piece *
         p->reads += last->at != p->read_at;
         p->read_at = last->at;
         if (!p->taken && last->at == p->first_byte) p->first_byte_low = last->since;
-        if (plain_frame(p, rows, body, (span){body + p->frame, last->end - p->frame}, last))
-            p->frame = last->end;
-        else if (!goes_on || p->taken + 1 < count)
-            return false;
+        while (p->frame < last->end) {
+            const unsigned char *at = body + p->frame, *end = memmem(at, last->end - p->frame, "\n\n", 2);
+            if (!end && goes_on && p->taken + 1 == count) break;
+            if (!end || !plain_frame(p, rows, body, (span){at, (size_t)(end + 2 - at)}, last)) return false;
+            p->frame = (size_t)(end + 2 - body);
+        }
     }
     return true;
 }
@@ -352,12 +381,24 @@ static bool add_member(buffer *to, const char *name, int64_t value, bool known) 
     return add(to, name) && buffer_append(to, at, (size_t)(digits + sizeof digits - at));
 }
 
+static bool has(const void *bytes, size_t length, span part) {
+    return length && memmem(bytes, length, part.bytes, part.size);
+}
+
 static bool has_tags(const plain *p) {
-    for (size_t i = 0; i < p->shapes->tag_count; i++) {
-        span tag = p->shapes->tags[i];
-        if (p->content.length && memmem(p->content.bytes, p->content.length, tag.bytes, tag.size)) return true;
-    }
+    for (const span *tag = p->shapes->tags; tag < p->shapes->tags + p->shapes->tag_count; tag++)
+        if (has(p->content.bytes, p->content.length, *tag) || has(p->reasoning.bytes, p->reasoning.length, *tag) ||
+            has(p->finish.bytes, p->finish.size, *tag))
+            return true;
     return false;
+}
+
+/* Whether the server's output count has all that was generated, as it stands (`Usage.generated_tokens`). */
+static bool counts_all(const plain *p) {
+    const int64_t *count = p->usage;
+    bool has_total = count[TOTAL] >= 0 && count[INPUT] >= 0;
+    if (count[REASONING] > 0 && (!has_total || count[TOTAL] != count[INPUT] + count[OUTPUT])) return false;
+    return count[OUTPUT] > 0 || !has_total;
 }
 
 static int64_t later(int64_t one, int64_t other) { return one > other ? one : other; }
@@ -366,6 +407,7 @@ static int64_t later(int64_t one, int64_t other) { return one > other ? one : ot
 typedef struct {
     int64_t *at, *low;
     size_t count;
+    bool some; /* is any late? */
 } arrivals;
 
 /* None of the lower bounds is before an earlier arrival (`ParsedResponse.lows`). */
@@ -375,13 +417,16 @@ static bool arrivals_of(const plain *p, const piece *pieces, size_t count, arriv
     to->low = to->at + p->tokens;
     size_t first = 0; /* of those with the same stamp */
     for (size_t i = 0; i < count; i++) {
-        if (!pieces[i].token) continue;
-        size_t place = to->count++;
-        to->at[place] = pieces[i].at;
-        if (to->at[first] != to->at[place]) first = place;
-        if (!pieces[i].since || !pieces[i].whole) continue;
-        int64_t before = !first ? 0 : to->low[first - 1] ? to->low[first - 1] : to->at[first - 1];
-        to->low[place] = later(pieces[i].since, before);
+        for (unsigned left = pieces[i].tokens; left; left--) {
+            size_t place = to->count++;
+            to->at[place] = pieces[i].at;
+            if (to->at[first] != to->at[place]) first = place;
+            bool is_last = left == 1 && pieces[i].ends_token;
+            if (!pieces[i].since || (is_last && !pieces[i].whole)) continue;
+            int64_t before = !first ? 0 : to->low[first - 1] ? to->low[first - 1] : to->at[first - 1];
+            to->low[place] = later(pieces[i].since, before);
+            to->some = true;
+        }
     }
     return true;
 }
@@ -417,10 +462,10 @@ static bool add_lows(buffer *to, const plain *p, const piece *pieces, size_t cou
     if (!add_low(to, ",\"first_byte_low_ns\":", p->first_byte_low, p->sent)) return false;
     if (!p->lows) return true;
     if (!arrivals_of(p, pieces, count, &a)) return false;
-    bool added = add_low(to, ",\"first_token_low_ns\":", a.low[0], p->sent) &&
+    bool added = !a.some || (add_low(to, ",\"first_token_low_ns\":", a.low[0], p->sent) &&
                  add_low(to, ",\"first_output_low_ns\":", low_of_stamp(&a, p->first_output), p->sent) &&
                  add_low(to, ",\"first_visible_low_ns\":", low_of_stamp(&a, p->first_visible), p->sent) &&
-                 add_low(to, ",\"last_token_low_ns\":", a.low[a.count - 1], p->sent) && add_late_chunks(to, &a, p->sent);
+                 add_low(to, ",\"last_token_low_ns\":", a.low[a.count - 1], p->sent) && add_late_chunks(to, &a, p->sent));
     free(a.at);
     return added;
 }
@@ -433,14 +478,15 @@ static bool add_gaps(buffer *to, const plain *p, const piece *pieces, size_t cou
     bool shared = false;
     if (!put_size(to, 's', p->tokens * sizeof(uint32_t))) return false;
     for (size_t i = 0; i < count; i++) {
-        if (!pieces[i].token) continue;
-        int64_t at = pieces[i].at, offset_us = rounded_us(at - p->sent), gap_us = offset_us - before_us;
-        uint32_t kept_us = gap_us > UINT32_MAX ? UINT32_MAX : (uint32_t)gap_us;
-        if (!buffer_append(to, &kept_us, sizeof kept_us)) return false;
-        if (!before) *first = at;
-        *coalesced += at == before && !shared;
-        shared = at == before;
-        before = at, before_us = offset_us;
+        for (unsigned left = pieces[i].tokens; left; left--) {
+            int64_t at = pieces[i].at, offset_us = rounded_us(at - p->sent), gap_us = offset_us - before_us;
+            uint32_t kept_us = gap_us > UINT32_MAX ? UINT32_MAX : (uint32_t)gap_us;
+            if (!buffer_append(to, &kept_us, sizeof kept_us)) return false;
+            if (!before) *first = at;
+            *coalesced += at == before && !shared;
+            shared = at == before;
+            before = at, before_us = offset_us;
+        }
     }
     return true;
 }
@@ -479,7 +525,7 @@ bool plain_end(plain *p, plain_rows *rows, size_t bytes, const piece *pieces, si
     buffer *to = &rows->scratch;
     size_t coalesced = 0, data, texts, mark;
     int64_t first = 0;
-    if (!p->tokens || !p->finish.size || p->frame != bytes || p->taken != count || has_tags(p)) return false;
+    if (!p->tokens || !p->finish.size || p->frame != bytes || p->taken != count || has_tags(p) || !counts_all(p)) return false;
     to->length = 0;
     if (!add_gaps(to, p, pieces, count, &first, &coalesced)) return false;
     data = to->length;

@@ -21,9 +21,12 @@ typedef struct {
 
 /* A frame without a text. */
 typedef struct {
-    span rest, finish; /* finish: the reason in JSON; empty for none */
+    span *parts; /* between counts of tokens */
+    size_t part_count;
+    unsigned char fields[COUNTS]; /* which counts those are */
+    span finish;                  /* the reason in JSON; empty for none */
     bool opens, counts;
-    int64_t usage[COUNTS];
+    int64_t usage[COUNTS]; /* those that are the same in each such frame */
 } known_frame;
 
 typedef struct {

@@ -106,7 +106,7 @@ class Endpoint:
 
     def redact(self, text: str) -> str:
         """Make a message that quotes a server fit for the log: without secrets, and short."""
-        text = without_a_part(self.hide(text), self._secrets)
+        text = without_a_part(self.hide(text), self.secrets)
         return text if len(text) <= _LONGEST_MESSAGE else text[:_LONGEST_MESSAGE] + "…"
 
     @property
@@ -119,12 +119,13 @@ class Endpoint:
         return self._pattern.sub(MASK, text)
 
     @cached_property
-    def _secrets(self) -> frozenset[str]:
+    def secrets(self) -> frozenset[str]:
+        """What must not be repeated."""
         return frozenset(secrets_of({k: v for k, v in self.headers.items() if k not in _PUBLIC}))
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
-        return pattern_of(self._secrets)
+        return pattern_of(self.secrets)
 
     @property
     def _authority(self) -> str:

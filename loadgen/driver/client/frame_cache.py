@@ -9,19 +9,16 @@ reads the same from it with another id and another time. Only what has been seen
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import orjson
 
 from loadgen.driver.client import server_json
 from loadgen.driver.client.body_format import excerpt
-from loadgen.driver.client.codec import Codec, Delta, Usage
+from loadgen.driver.client.codec import Codec, Delta
 from loadgen.driver.client.compiled import compiled_function
 from loadgen.driver.client.failure import Failure
-from loadgen.driver.client.head import STATING
 from loadgen.driver.errors import MalformedResponseError, RequestFailedError
-from recorder.finish_reasons import AnswerEnding, ending_of
-from workloads.thinking import MARKS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, MutableSet, Sequence
@@ -59,7 +56,6 @@ _OTHER_RESPONSE: Final = rb"\1another id\g<2>1"
 _START: Final = b"data: "
 _END: Final = b"\n\n"
 _LONGEST: Final = 2048
-_COUNTS: Final = 5
 _MOST_SHAPES: Final = 64
 """How many shapes are kept, and how many that were seen once: a server that numbers its frames has no end."""
 
@@ -81,20 +77,9 @@ class Shapes:
         #: Whether frames have new parts of a text, although the protocol has the whole text in each.
         self.has_parts = False
         self.version = 0  #: how often something was learnt
-        self._codec = codec
+        self.parts = 0  #: how many frames that come with others are still learnt from
+        self.codec = codec
         self._seen_once: set[object] = set()
-
-    def plain(self) -> tuple[Any, ...]:
-        """The shapes for compiled code that follows whole responses (`_plain.c`)."""
-        starts = tuple(
-            (
-                *(before, between),
-                tuple((head, tail, channel == "reasoning") for head, tail, channel in templates),
-                tuple(filter(None, map(_plain_frame, deltas.items()))),
-            )
-            for before, between, templates, deltas in self.groups
-        )
-        return starts, tuple(mark.encode() for mark in MARKS), tuple(STATING)
 
     def read(
         self, frames: list[bytes], moments: list[int], late: dict[int, Late], first: int, limit: int
@@ -115,12 +100,12 @@ class Shapes:
 
     def note_template(self, template: Template) -> None:
         """Keep a template of a form that other responses can have."""
-        if (common := _common(template.head)) is None:
+        if (common := shared_bytes(template.head)) is None:
             return
         before, between, head = common
         alike = self._alike(before, between)
         own = Template(head, template.tail, template.channel)
-        if (alike is not None and own in alike.templates) or not self._has_seen((*common, template.tail)):
+        if (alike is not None and own in alike.templates) or not self.has_seen((*common, template.tail)):
             return
         payloads = [
             head.removeprefix(_START) + b"text" + template.tail.removesuffix(_END)
@@ -137,7 +122,7 @@ class Shapes:
             return
         if received != _START + payload + _END:
             return
-        if (common := _common(received)) is None or not self._has_seen(common):
+        if (common := shared_bytes(received)) is None or not self.has_seen(common):
             return
         if self._means_the_same(payload, _of_other_response(received)[len(_START) : -len(_END)]):
             before, between, rest = common
@@ -156,7 +141,7 @@ class Shapes:
             self.groups.append(alike)
         return alike
 
-    def _has_seen(self, key: object) -> bool:
+    def has_seen(self, key: object) -> bool:
         """Whether a shape was seen before; note the shape."""
         if key in self._seen_once:
             return True
@@ -167,7 +152,7 @@ class Shapes:
 
     def _means_the_same(self, payload: bytes, other: bytes) -> bool:
         try:
-            return self._codec.chunk(orjson.loads(payload)) == self._codec.chunk(orjson.loads(other))
+            return self.codec.chunk(orjson.loads(payload)) == self.codec.chunk(orjson.loads(other))
         except (orjson.JSONDecodeError, MalformedResponseError):
             return False
 
@@ -200,24 +185,7 @@ class ResponseShapes:
         return own
 
 
-def _plain_frame(learnt: tuple[bytes, Delta]) -> tuple[Any, ...] | None:
-    """What a frame without a text means to compiled code; None for a frame that only Python reads."""
-    rest, delta = learnt
-    usage, reason = delta.usage or Usage(), delta.finish_reason
-    others = delta._replace(finish_reason=None, usage=None, silent=False, opens=False)
-    if others != Delta() or delta.silent != delta.opens or usage.media_tokens or usage.excludes_reasoning:
-        return None
-    if reason is not None and ending_of(reason) is AnswerEnding.ABORTED:
-        return None
-    counts = usage._replace(output_tokens=usage.generated_tokens)[:_COUNTS] if delta.usage else ()
-    return rest, delta.opens, orjson.dumps(reason) if reason else b"", tuple(map(_counted, counts))
-
-
-def _counted(count: int | None) -> int:
-    return -1 if count is None else count
-
-
-def _common(received: bytes) -> tuple[bytes, bytes, bytes] | None:
+def shared_bytes(received: bytes) -> tuple[bytes, bytes, bytes] | None:
     """The bytes that a frame shares with frames of other responses, if any: around the id, after the time."""
     start = _RESPONSE.match(received)
     return None if start is None else (start[1], start[2], received[start.end() :])

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from loadgen.driver.client.connection import Connection
     from loadgen.driver.client.endpoint import Endpoint, Request
     from loadgen.driver.client.exchange import Exchange
-    from loadgen.driver.client.frame_cache import Shapes
+    from loadgen.driver.client.plain_shapes import PlainShapes
     from loadgen.driver.client.ready import Ready
     from loadgen.driver.client.silence_timeouts import Silence, SilenceTimeouts
     from loadgen.driver.client.timeouts import Timeouts
@@ -68,7 +68,7 @@ class HttpTransport:
         self._taught = 0
 
     def plain(
-        self, request: Request, issued: Row, shapes: Shapes, resumed: Callable[[bool], Exchange]
+        self, request: Request, issued: Row, shapes: PlainShapes, resumed: Callable[[bool], Exchange]
     ) -> PlainRequest | None:
         """Send a request that compiled code follows, or return None; `send` follows what is `resumed`."""
         if not (self._idle and shapes.version) or self._unasked or self._silence is not None:
@@ -78,7 +78,7 @@ class HttpTransport:
             return None
         if self._taught != shapes.version:
             self._taught = shapes.version
-            reader.wire.teach(shapes.plain())
+            reader.wire.teach(shapes.source())
         plain = PlainRequest(connection.resume, resumed, partial(self._plain_over, connection))
         if not connection.plain(self.endpoint.http1(request), issued, plain):
             return None

@@ -30,6 +30,7 @@ VARIABLES: Final = (
 SHORTEST: Final = 6
 """Shorter values are words such as `true`, which are not secrets and are in any text."""
 
+_LETTERS: Final = re.compile("[0-9A-Za-z]+")
 _NEVER: Final = re.compile(r"(?!)")
 
 
@@ -60,6 +61,13 @@ def pattern_of(secrets: Iterable[str]) -> re.Pattern[str]:
         if longest_first
         else _NEVER
     )
+
+
+def forms_of(secrets: Iterable[str]) -> list[str]:
+    """Texts of which any text that repeats a secret, in any form, has one; empty ones match all texts."""
+    kept = [secret for secret in secrets if len(secret) >= SHORTEST]
+    codes = [encode(secret.encode()) for secret in kept for encode in (b64encode, urlsafe_b64encode)]
+    return [max(_LETTERS.findall(form), key=len, default="") for form in (*kept, *map(bytes.decode, codes))]
 
 
 def hide(text: str, secrets: Iterable[str]) -> str:

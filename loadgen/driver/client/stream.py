@@ -359,6 +359,10 @@ class ResponseStream:
         for left, frame in zip(reversed(range(len(frames))), frames, strict=True):
             since_ns = late.since_ns if late is not None and (left or late.whole) else None
             delta = self._take(frame, at_ns, since_ns)
+            if delta is not None and len(frames) > 1 and self._shapes is not None and self._shapes.parts:
+                self._shapes.parts -= 1
+                if (part := b"data: %b\n\n" % frame.data) in data:
+                    self._learn(part, frame, delta)
         if len(frames) == 1 and delta is not None:
             self._learn(data, frames[0], delta)
 

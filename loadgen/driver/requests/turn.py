@@ -78,7 +78,7 @@ class RequestRunner:
         self._transports = (transport, *further)
         self.endpoints = len(self._transports)
         self._codec = codec
-        self._shapes = Shapes(codec)
+        self._shapes: Any = Shapes(codec)
         self._content_type: str = getattr(codec, "content_type", JSON)
         self._generation = generation
         # All requests carry the same headers, wherever they go: so all have the same secrets.
@@ -95,11 +95,13 @@ class RequestRunner:
 
             self._traces = TraceContext
         self._session_headers = session_headers
-        self._makes_readers = hasattr(codec, "reader")
         self._in_c: list[HttpTransport] = []
-        in_python = trace_context or session_headers or self._hides or self._makes_readers
+        in_python = trace_context or session_headers or hasattr(codec, "reader")
         if follows_plain and codec.announces_end and not (in_python or codec.cumulative):
+            from loadgen.driver.client.plain_shapes import PlainShapes
+
             self._in_c = [each for each in self._transports if isinstance(each, HttpTransport)]
+            self._shapes = PlainShapes(codec, transport.endpoint.secrets)
         self._asked: set[int | tuple[int, int]] = set()
         self._giving_up_for = _INTERRUPTED
         self._origin, self._numbers = token_hex(8), count()
@@ -140,13 +142,10 @@ class RequestRunner:
         if self._refused is not None:
             body = self._refused.fitted(body)
         request = self._request(sample_uuid, body, trace, more)
-        reader = self._codec
-        if use is _READ or self._makes_readers:
-            reader = reader_of(self._codec, sample, body if use is _READ else b"")
         try:
             exchange = None
             if self._in_c and use is _MEASURED:
-                resumed = partial(self._exchange, sample_uuid, 1, None, reader, None)
+                resumed = partial(self._exchange, sample_uuid, 1, None, self._codec, None)
                 plain = self._in_c[endpoint].plain(request, row(issued), self._shapes, resumed)
                 if plain is not None:
                     if (end := await self._plain_end(plain, endpoint, sample_uuid)) is not None:
@@ -154,6 +153,7 @@ class RequestRunner:
                     exchange = plain.exchange
             if exchange is None:
                 self._emit(issued)
+                reader = reader_of(self._codec, sample, request.body if use is _READ else b"")
                 exchange = self._exchange(sample_uuid, 1, trace, reader)
             return await self._follow(transport, request, exchange, trace, issued_ns, more, use)
         finally:
