@@ -68,8 +68,8 @@ def installed(name: str, tool: Tool) -> str:
         return tool.program
     folder = ENVIRONMENTS / name
     program = folder / "bin" / tool.program
-    if name == "vllm-rs" and (given := os.environ.get("VLLM_RS")):
-        return given
+    if name == "vllm-rs" and (binary := os.environ.get("VLLM_RS")):
+        return binary
     if program.exists():
         return str(program)
     python = shutil.which(f"python{tool.python[0]}.{tool.python[1]}") or sys.executable
@@ -123,7 +123,7 @@ def play(program: str, tool: Tool, task: Task) -> Figures | str:
 
 def shapes(cores: Cores, programs: Mapping[str, str]) -> dict[str, Any]:
     """What each client reports of each scenario: "right", or what is wrong."""
-    told: dict[str, Any] = {}
+    verdicts: dict[str, Any] = {}
     with on_core(cores.server), start_mock(scenario="plain") as mock:
         base = mock.url.removesuffix("/v1")
         for name, program in programs.items():
@@ -131,11 +131,11 @@ def shapes(cores: Cores, programs: Mapping[str, str]) -> dict[str, Any]:
                 with TemporaryDirectory() as folder, on_core(cores.client):
                     task = Task(f"{base}/{shape}", 2, REQUESTS, TOKENS, Path(folder))
                     figures = play(program, TOOLS[name], task)
-                told.setdefault(shape, {})[name] = judged(shape, figures)
-                if shape == "plain" and told[shape][name] != "right":
+                verdicts.setdefault(shape, {})[name] = judged(shape, figures)
+                if shape == "plain" and verdicts[shape][name] != "right":
                     print(figures, file=sys.stderr)
-                print(f"{name}, {shape}: {told[shape][name]}", file=sys.stderr, flush=True)
-    return told
+                print(f"{name}, {shape}: {verdicts[shape][name]}", file=sys.stderr, flush=True)
+    return verdicts
 
 
 def judged(shape: str, figures: Figures | str) -> str:
@@ -229,8 +229,10 @@ def shown(result: Mapping[str, Any]) -> str:
     """The tables of a result."""
     tools = result["tools"]
     parts = []
-    if told := result.get("shapes"):
-        rows = [[f"`{shape}`: {SCENARIOS[shape].about}", *map(told[shape].get, tools)] for shape in told]
+    if verdicts := result.get("shapes"):
+        rows = [
+            [f"`{shape}`: {SCENARIOS[shape].about}", *map(verdicts[shape].get, tools)] for shape in verdicts
+        ]
         parts.append(table(["server", *tools], rows))
     rows = []
     for streams in LOADS:
