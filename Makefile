@@ -29,7 +29,7 @@ endef
 export LOWEST
 
 .DEFAULT_GOAL := help
-.PHONY: help setup wheel release demo conformance docs page-assets golden lint test test-all test-lowest test-docker test-hf check format bench replay kill soak chaos hostile conversations search bounds real-server-demo clean fuzz
+.PHONY: help setup wheel release demo conformance docs page-assets golden lint test test-all test-lowest test-docker test-hf check format bench replay kill soak chaos hostile conversations search bounds engines real-server-demo clean fuzz
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -150,6 +150,9 @@ search: setup ## Search for the limit of a server that is known, ten times: with
 
 bounds: setup ## 100 runs on a busy core: the truth lies between the bounds of every figure (20 min)
 	$(BIN)/python benchmarks/bounds.py
+
+engines: setup ## Measure vLLM, llama.cpp, Infinity, transformers serve and LiteLLM on the CPU with tiny models, against their own counters (5 GB in build/engines, 20 min; ENGINES="--only vllm")
+	$(BIN)/python -m benchmarks.engines $(ENGINES)
 
 real-server-demo: setup ## Measure a real model server on the CPU (installs PyTorch into .venv-real)
 	LOADGEN=$(BIN)/loadgen PYTHON=$(PYTHON) examples/real_server/demo.sh

@@ -77,7 +77,7 @@ class MockOptions:
         fail_after: A time: answer requests with status 502 so long after the first completion request.
         rate_limit: `REQUESTS/TIME`: answer further requests within that time with status 429.
         result_fault: A fault in the last vector or score of each response: not a number, missing, or of
-            another dimension.
+            another dimension; or `usage` counts characters for tokens.
         replies: A JSONL file of scripted replies.
         truth: The JSONL file that the server's own record of each request goes to; overwritten.
         seed: Seeds every draw. Request n (in order of arrival) draws the same under the same seed.
@@ -117,7 +117,7 @@ class MockOptions:
     die_after: str | None = None
     fail_after: str | None = None
     rate_limit: str | None = None
-    result_fault: Literal["nan", "missing", "dimension"] | None = None
+    result_fault: Literal["nan", "missing", "dimension", "characters"] | None = None
     replies: str | Path | None = None
     truth: str | Path | None = None
     seed: int = 0

@@ -212,6 +212,14 @@ def test_what_a_server_accepts_and_refuses(loadgen: Loadgen) -> None:
     assert "unknown while 1 requests of other clients run" in lines(by_path)[-1]
 
 
+def test_characters_are_no_tokens(loadgen: Loadgen) -> None:
+    """Infinity's usage is the number of characters, unless it is started with --lengths-via-tokenize."""
+    with start_mock(ttft="1ms", result_fault="characters") as mock:
+        run = loadgen("check", "--url", mock.url, "--model", "mock", "--protocol", "infinity")
+    (usage,) = (line for line in lines(run) if " usage " in line)
+    assert usage.startswith("warning usage 26 input tokens for texts of 25 characters: ")
+
+
 def test_the_only_model_need_not_be_named(loadgen: Loadgen, tmp_path: Path) -> None:
     """A check and a run ask the list; where it has several, one must be named."""
     small = {"ttft": "1ms", "itl": "0", "tokens": "2"}

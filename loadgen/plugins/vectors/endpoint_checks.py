@@ -45,11 +45,7 @@ async def vector_checks(
         A check, whether it passed, and details.
     """
     facts, failure, counted = await _asked(name, {}, transport, generation)
-    yield (
-        "usage",
-        counted,
-        "the server counts its input tokens" if counted else "no usage: --tokenizer counts the input tokens",
-    )
+    yield "usage", *_counting(counted)
     yield "batches", failure is None, failure or f"2 inputs in a request{_size(facts)}"
     codec: Any = codec_of(name, {})
     for encoding in codec.encodings:
@@ -102,8 +98,8 @@ async def _answers(
 
 async def _asked(
     name: str, options: Mapping[str, Any], transport: Transport, generation: Generation
-) -> tuple[Mapping[str, Any], str | None, bool]:
-    """Send two inputs: the facts of the response, the failure, and whether the server counts tokens."""
+) -> tuple[Mapping[str, Any], str | None, int | None]:
+    """Send two inputs: the facts of the response, the failure, and the input tokens by the server's count."""
     codec: Any = codec_of(name, options)
     exchange = Exchange(ResponseStream(codec), on_sent=lambda _: None, on_first_token=lambda _: None)
     exchange.stream.reader = codec.reader(_TWO)
@@ -111,7 +107,20 @@ async def _asked(
     error = await attempt_request(transport, Request("POST", codec.path, token_hex(12), body), exchange)
     answer = exchange.stream.answer
     failure = None if error is None else transport.endpoint.redact(str(error))
-    return (answer.facts or {}).get("results", {}), failure, answer.usage.input_tokens is not None
+    return (answer.facts or {}).get("results", {}), failure, answer.usage.input_tokens
+
+
+def _counting(tokens: int | None) -> tuple[bool, str]:
+    """Whether the server counts tokens of the two inputs, not characters, as Infinity does by default."""
+    if tokens is None:
+        return False, "no usage: --tokenizer counts the input tokens"
+    least = sum(map(len, _TWO.inputs))
+    if tokens >= least:
+        return False, (
+            f"{tokens} input tokens for texts of {least} characters: the server counts characters, so input "
+            "tokens and input tokens/s are those of characters (Infinity: --lengths-via-tokenize)"
+        )
+    return True, "the server counts its input tokens"
 
 
 def _size(facts: Mapping[str, Any]) -> str:

@@ -87,12 +87,13 @@ def mock_results(path: str, body: bytes, options: MockOptions) -> tuple[MockRequ
         if name in fields:
             raise RefusedRequest(422, f"{name}: Extra inputs are not permitted", param=name)
     answer = _MAKERS[path](asked)
-    usage = {"prompt_tokens": ask.input_tokens, "total_tokens": ask.input_tokens}
+    tokens = len(prompt) if options.result_fault == "characters" else ask.input_tokens
+    usage = {"prompt_tokens": tokens, "total_tokens": tokens}
     _spoil(answer, options.result_fault)
     if isinstance(answer, dict) and "meta" not in answer:
         answer |= {"model": ask.model, "usage": usage}
     elif isinstance(answer, dict):
-        answer["meta"] = {"billed_units": {"input_tokens": ask.input_tokens}}
+        answer["meta"] = {"billed_units": {"input_tokens": tokens}}
     written = json.dumps(answer).encode() if options.result_fault == "nan" else orjson.dumps(answer)
     return ask, written
 
@@ -194,7 +195,7 @@ _MAKERS: Final[dict[str, Make]] = {
 
 def _spoil(answer: Any, fault: str | None) -> None:
     """Put a fault into the last result of an answer."""
-    if fault is None:
+    if fault in {None, "characters"}:
         return
     lists = answer if isinstance(answer, list) else next(v for k, v in answer.items() if k in _RESULTS)
     rows: list[Any] = next(iter(lists.values())) if isinstance(lists, dict) else lists

@@ -115,8 +115,9 @@ class MockSettings:
         "Answer completion requests beyond N within TIME (60/1m) with status 429 and Retry-After.",
         metavar="N/TIME",
     )
-    result_fault: Literal["nan", "missing", "dimension"] | None = _SCENARIOS.option(
-        "The fault of the last vector or score of each response: not a number, missing, or another dimension."
+    result_fault: Literal["nan", "missing", "dimension", "characters"] | None = _SCENARIOS.option(
+        "A fault of each response: the last vector or score not a number, missing, or of another dimension, "
+        "or usage counts characters for tokens."
     )
     seed: int = _TIMING.option("Seeds every draw.", 0)
     replies: Path | None = _TRUTH.option(

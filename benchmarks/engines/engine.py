@@ -1,0 +1,228 @@
+"""How the server of an engine starts, what is measured on it, and the counters that are held against it."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections import Counter
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from reporter.log.database import open_log
+from reporter.log.tables import BIG_TABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+ROOT: Final = Path(__file__).parents[2]
+BUILD: Final = ROOT / "build" / "engines"
+MODELS: Final = BUILD / "models"
+HERE: Final = Path(__file__).parent
+READY_S: Final = 600.0
+STOP_S: Final = 30.0
+OFFLINE: Final = {
+    "HF_HUB_OFFLINE": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "DO_NOT_TRACK": "1",
+    "OMP_NUM_THREADS": "1",  # leaves a core to the load generator
+}
+
+CHECK: Final = ("check",)
+COMPARE: Final = ("compare",)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One quantity of both sides: SQL on the run's log, and the growth of counters of the engine."""
+
+    quantity: str
+    sql: str
+    counters: Sequence[str]  #: their sum
+    per: str | None = None  #: a counter that the sum is divided by, for a mean
+    scale: float = 1.0
+    exact: bool = True  #: a count must be the same, a time is only shown
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One loadgen command; `{url}`, `{model}` and earlier steps' names in braces are replaced."""
+
+    name: str
+    arguments: Sequence[str]
+    pairs: Sequence[Pair] = ()
+    allowed: Sequence[int] = (0,)  #: exit codes
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """One way to start an engine, and the steps on it."""
+
+    name: str
+    version: Sequence[str]  #: a command that prints it
+    command: Sequence[str]  #: `{port}` is replaced
+    model: str
+    steps: Sequence[Step]
+    environment: Mapping[str, str] = field(default_factory=dict)
+    ready: str = "/health"
+    metrics: str = "/metrics"
+    behind: Server | None = None  #: the server that this one forwards to, as `{backend}` in the command
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One figure of both sides."""
+
+    server: str
+    version: str
+    step: str
+    quantity: str
+    client: float | None
+    engine: float | None
+    exact: bool
+
+    @property
+    def differs(self) -> bool:
+        """Whether a count is not the same on both sides."""
+        return self.exact and self.client != self.engine
+
+
+def grown(before: Mapping[str, float], after: Mapping[str, float], names: Sequence[str]) -> float | None:
+    """The growth of counters, added up; None where the page has none of them."""
+    known = [name for name in names if name in after]
+    return sum(after[name] - before.get(name, 0.0) for name in known) if known else None
+
+
+def counters_of(page: str) -> dict[str, float]:
+    """Samples of a Prometheus page by name, and by name and path where it has a `handler`; no buckets."""
+    sums: Counter[str] = Counter()
+    for family in text_string_to_metric_families(page):
+        for sample in family.samples:
+            if sample.name.endswith(("_bucket", "_created")):
+                continue
+            sums[sample.name] += sample.value
+            if "handler" in sample.labels:
+                sums[f"{sample.name} {sample.labels['handler']}"] += sample.value
+    return dict(sums)
+
+
+def rows(
+    server: Server,
+    version: str,
+    step: Step,
+    run: Path,
+    before: Mapping[str, float],
+    after: Mapping[str, float],
+) -> Iterator[Row]:
+    """The pairs of a step, from the run's log and two readings of the engine's counters."""
+    needed = [name for name in BIG_TABLES if any(f"FROM {name}" in pair.sql for pair in step.pairs)]
+    with open_log(run, needed) as log:
+        for pair in step.pairs:
+            ((client,),) = log.execute(pair.sql).fetchall()
+            engine = grown(before, after, pair.counters)
+            if engine is not None and pair.per is not None:
+                count = grown(before, after, [pair.per])
+                engine = engine / count if count else None
+            yield Row(
+                server.name,
+                version,
+                step.name,
+                pair.quantity,
+                None if client is None else float(client),
+                None if engine is None else engine * pair.scale,
+                pair.exact,
+            )
+
+
+def installed(name: str, models: Sequence[Sequence[str]]) -> None:
+    """Make an engine's environment with the lines of NAME.txt, and the models that the engine loads."""
+    folder, wanted = BUILD / name, (HERE / f"{name}.txt").read_text()
+    stamp = folder / "installed.txt"
+    if not stamp.exists() or stamp.read_text() != wanted:
+        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+        pip = (folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+        subprocess.run([*pip, "--no-deps", "-r", HERE / f"{name}.txt"], check=True)
+        stamp.write_text(wanted)
+    make_models(folder / "bin" / "python", models)
+
+
+def make_models(python: Path, models: Sequence[Sequence[str]]) -> None:
+    """Make the models that are missing, each by the arguments of tiny_models.py."""
+    for kind, *names in models:
+        paths = [MODELS / name for name in names]
+        subprocess.run(
+            [python, HERE / "tiny_models.py", kind, *paths], check=True, env={**os.environ, **OFFLINE}
+        )
+
+
+@contextmanager
+def served(server: Server, log: Path) -> Iterator[tuple[str, str]]:
+    """Run the server, and the one behind it; yield its URL and that of the metrics page."""
+    if server.behind is None:
+        with _process(server, log, {}) as url:
+            yield url, url + server.metrics
+        return
+    with (
+        _process(server.behind, log.with_suffix(".backend.log"), {}) as backend,
+        _process(server, log, {"{backend}": backend}) as url,
+    ):
+        yield url, backend + server.behind.metrics
+
+
+@contextmanager
+def _process(server: Server, log: Path, values: Mapping[str, str]) -> Iterator[str]:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    url = f"http://127.0.0.1:{port}"
+    command = [filled(word, {"{port}": str(port), **values}) for word in server.command]
+    environment = {
+        **os.environ,
+        **OFFLINE,
+        **{name: filled(value, values) for name, value in server.environment.items()},
+    }
+    with log.open("wb") as sink:
+        process = subprocess.Popen(
+            command, cwd=BUILD, env=environment, stdout=sink, stderr=subprocess.STDOUT, start_new_session=True
+        )
+    try:
+        _await(url + server.ready, process, log)
+        yield url
+    finally:
+        process.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(STOP_S)
+        process.kill()
+        process.wait()
+
+
+def _await(url: str, process: subprocess.Popen[Any], log: Path) -> None:
+    deadline = time.monotonic() + READY_S
+    while time.monotonic() < deadline and process.poll() is None:
+        with suppress(OSError), urllib.request.urlopen(url, timeout=5):  # noqa: S310 (our own http URL)
+            return
+        time.sleep(0.5)
+    message = f"the server does not answer {url}; the end of {log}:\n{log.read_text()[-2000:]}"
+    raise RuntimeError(message)
+
+
+def page(url: str) -> dict[str, float]:
+    """The counters of a metrics page; none where the server has no such page."""
+    try:
+        with urllib.request.urlopen(url, timeout=10) as response:  # noqa: S310 (our own http URL)
+            return counters_of(response.read().decode())
+    except OSError:
+        return {}
+
+
+def filled(word: str, values: Mapping[str, str]) -> str:
+    """The word with each name in braces replaced."""
+    for name, value in values.items():
+        word = word.replace(name, value)
+    return word

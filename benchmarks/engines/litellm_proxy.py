@@ -1,0 +1,38 @@
+"""A LiteLLM proxy in front of llama.cpp's server, whose counters it is held against."""
+
+from __future__ import annotations
+
+from benchmarks.engines import llama_cpp
+from benchmarks.engines.chat import chat_steps
+from benchmarks.engines.engine import BUILD, Server, installed
+
+BIN = BUILD / "litellm" / "bin"
+SERVERS = (
+    Server(
+        "LiteLLM, llama.cpp",
+        (str(BIN / "python"), "-c", "from importlib.metadata import version; print(version('litellm'))"),
+        (
+            *(
+                str(BIN / "litellm"),
+                "--model",
+                "openai/tiny",
+                "--alias",
+                "tiny",
+                "--api_base",
+                "{backend}/v1",
+            ),
+            *("--host", "127.0.0.1", "--port", "{port}", "--telemetry", "False"),
+        ),
+        "tiny",
+        chat_steps(llama_cpp.PAIRS[:2], "--ignore-eos"),
+        {"OPENAI_API_KEY": "none", "LITELLM_LOCAL_MODEL_COST_MAP": "True"},
+        ready="/health/liveliness",
+        behind=llama_cpp.SERVERS[0],
+    ),
+)
+
+
+def install() -> None:
+    """Make the proxy's environment, and what is behind it."""
+    llama_cpp.install()
+    installed("litellm", [])
