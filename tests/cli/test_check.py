@@ -215,9 +215,9 @@ def test_what_a_server_accepts_and_refuses(loadgen: Loadgen) -> None:
 def test_characters_are_no_tokens(loadgen: Loadgen) -> None:
     """Infinity's usage is the number of characters, unless it is started with --lengths-via-tokenize."""
     with start_mock(ttft="1ms", result_fault="characters") as mock:
-        run = loadgen("check", "--url", mock.url, "--model", "mock", "--protocol", "infinity")
+        run = loadgen("check", "--url", mock.url, "--model", "mock", "--protocol", "embeddings")
     (usage,) = (line for line in lines(run) if " usage " in line)
-    assert usage.startswith("warning usage 26 input tokens for texts of 25 characters: ")
+    assert usage.startswith("warning usage 27 input tokens for texts of 26 characters: ")
 
 
 def test_the_only_model_need_not_be_named(loadgen: Loadgen, tmp_path: Path) -> None:

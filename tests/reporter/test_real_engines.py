@@ -27,6 +27,7 @@ taken_seconds_count %d
 def test_counts_are_equal_or_differ_and_times_are_only_shown(a_run: Callable[..., Run]) -> None:
     """The growth of counters, a mean of two of them, one by its path, and one that the page has not."""
     run = a_run().answers(50, 60, 70).stops(100).ends()
+    run.report()
     step = Step(
         "perf",
         (),
@@ -58,7 +59,7 @@ def test_counts_are_equal_or_differ_and_times_are_only_shown(a_run: Callable[...
 
 
 def test_every_version_of_an_engine_is_pinned() -> None:
-    """Each environment is the lines of its file, name==version, and each engine has steps with counters or none."""
+    """Each line of an environment's file is name==version, and every server has steps."""
     lines = [line for file in Path(HERE).glob("*.txt") for line in file.read_text().splitlines()]
     assert all(line.count("==") == 1 for line in lines)
     assert all(server.steps for engine in ENGINES.values() for server in engine.SERVERS)
