@@ -1,4 +1,4 @@
-"""How the server of an engine starts, what is measured on it, and the counters that are held against it."""
+"""How the server of an engine starts, what is measured on it, and the counters to compare with."""
 
 from __future__ import annotations
 
@@ -96,8 +96,8 @@ class Row:
 
 def grown(before: Mapping[str, float], after: Mapping[str, float], names: Sequence[str]) -> float | None:
     """The growth of counters, added up; None where the page has none of them."""
-    known = [name for name in names if name in after]
-    return sum(after[name] - before.get(name, 0.0) for name in known) if known else None
+    present = [name for name in names if name in after]
+    return sum(after[name] - before.get(name, 0.0) for name in present) if present else None
 
 
 def counters_of(page: str) -> dict[str, float]:

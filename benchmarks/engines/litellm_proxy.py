@@ -1,4 +1,4 @@
-"""A LiteLLM proxy in front of llama.cpp's server, whose counters it is held against."""
+"""A LiteLLM proxy in front of llama.cpp's server, with the counters of that server."""
 
 from __future__ import annotations
 

@@ -212,7 +212,7 @@ def test_what_a_server_accepts_and_refuses(loadgen: Loadgen) -> None:
     assert "unknown while 1 requests of other clients run" in lines(by_path)[-1]
 
 
-def test_characters_are_no_tokens(loadgen: Loadgen) -> None:
+def test_usage_that_counts_characters(loadgen: Loadgen) -> None:
     """Infinity's usage is the number of characters, unless it is started with --lengths-via-tokenize."""
     with start_mock(ttft="1ms", result_fault="characters") as mock:
         run = loadgen("check", "--url", mock.url, "--model", "mock", "--protocol", "embeddings")

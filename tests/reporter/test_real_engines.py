@@ -1,4 +1,4 @@
-"""What `make engines` holds against an engine's counters, without an engine."""
+"""What `make engines` compares with counters, without an engine."""
 
 from __future__ import annotations
 
@@ -40,10 +40,15 @@ def test_counts_are_equal_or_differ_and_times_are_only_shown(a_run: Callable[...
     )
     server = Server("engine", (), (), "x", [step])
     before, after = counters_of(PAGE % (3, 1.5, 3)), counters_of(PAGE % (4, 1.56, 4))
-    found = list(rows(server, "1.0", step, run.folder, before, after))
-    assert [(row.client, row.differs) for row in found] == [(1, False), (2, True), (70, False), (1, False)]
-    assert found[1].engine == 1
-    record = {"server": "engine", "rows": found, "steps": [{"name": "perf", "exit": 4, "failed": True}]}
+    made_rows = list(rows(server, "1.0", step, run.folder, before, after))
+    assert [(row.client, row.differs) for row in made_rows] == [
+        (1, False),
+        (2, True),
+        (70, False),
+        (1, False),
+    ]
+    assert made_rows[1].engine == 1
+    record = {"server": "engine", "rows": made_rows, "steps": [{"name": "perf", "exit": 4, "failed": True}]}
     assert table([record]).splitlines() == [
         "| engine | run | figure | client | engine's own | |",
         "|---|---|---|---:|---:|---|",
@@ -54,8 +59,8 @@ def test_counts_are_equal_or_differ_and_times_are_only_shown(a_run: Callable[...
         "",
         "engine: perf: exit 4",
     ]
-    assert has_failed({"rows": found, "steps": []})
-    assert not has_failed({"rows": found[::2], "steps": []})
+    assert has_failed({"rows": made_rows, "steps": []})
+    assert not has_failed({"rows": made_rows[::2], "steps": []})
 
 
 def test_every_version_of_an_engine_is_pinned() -> None:

@@ -117,8 +117,8 @@ def _counting(tokens: int | None) -> tuple[bool, str]:
     least = sum(map(len, _TWO.inputs))
     if tokens >= least:
         return False, (
-            f"{tokens} input tokens for texts of {least} characters: the server counts characters, so input "
-            "tokens and input tokens/s are those of characters (Infinity: --lengths-via-tokenize)"
+            f"{tokens} input tokens for texts of {least} characters: the server counts characters "
+            "(Infinity: --lengths-via-tokenize)"
         )
     return True, "the server counts its input tokens"
 

@@ -116,8 +116,8 @@ class MockSettings:
         metavar="N/TIME",
     )
     result_fault: Literal["nan", "missing", "dimension", "characters"] | None = _SCENARIOS.option(
-        "A fault of each response: the last vector or score not a number, missing, or of another dimension, "
-        "or usage counts characters for tokens."
+        "A fault of each response: the last result not a number, missing, or of another dimension; "
+        "or usage counts characters."
     )
     seed: int = _TIMING.option("Seeds every draw.", 0)
     replies: Path | None = _TRUTH.option(
