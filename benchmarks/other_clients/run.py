@@ -45,7 +45,7 @@ ENVIRONMENTS: Final = ROOT / "build" / "other_clients"
 SHAPES: Final = (
     *("plain", "role_early", "reasoning", "four_tokens_a_chunk", "silent_tokens", "no_usage"),
     *("usage_on_finish", "comments", "split_events", "error_frame", "json_error", "done_early", "gives_up"),
-    *("finish_only", "http_503", "cut"),
+    *("http_503", "cut"),
 )
 REQUESTS: Final = 8
 PACE: Final = Pace(ttft_ms=50, gap_ms=10, tokens=64)

@@ -209,16 +209,7 @@ def _inference_perf(task: Task) -> Sequence[str]:
         "api": {"type": "chat", "streaming": True},
         "server": {"type": "vllm", "model_name": MODEL, "base_url": task.url, "ignore_eos": True},
         "tokenizer": {"pretrained_model_name_or_path": task.tokenizer},
-        "data": {
-            "type": "shared_prefix",
-            "shared_prefix": {
-                "num_groups": 1,
-                "num_prompts_per_group": task.requests,
-                "system_prompt_len": PROMPT_TOKENS // 2,
-                "question_len": PROMPT_TOKENS // 2,
-                "output_len": task.tokens,
-            },
-        },
+        "data": {"type": "mock"},  # the one kind of made-up prompts that it sends as chat
         "load": {
             "type": "concurrent",
             "stages": [{"num_requests": task.requests, "concurrency_level": task.streams}],
