@@ -71,9 +71,9 @@ class PlainShapes(Shapes):
         self._lessons -= 1
         before, between, rest = shared
         frame = self._with_counts(payload, len(received) - len(rest) - len(b"data: "), delta)
-        known = self._counted.setdefault((before, between), [])
-        if frame is not None and frame[:2] not in [each[:2] for each in known] and self.has_seen(frame[:2]):
-            known.append(frame)
+        frames = self._counted.setdefault((before, between), [])
+        if frame is not None and frame[:2] not in [each[:2] for each in frames] and self.has_seen(frame[:2]):
+            frames.append(frame)
             self.version += 1
 
     def _with_counts(self, payload: bytes, start: int, delta: Delta) -> Frame | None:

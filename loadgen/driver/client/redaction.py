@@ -65,9 +65,11 @@ def pattern_of(secrets: Iterable[str]) -> re.Pattern[str]:
 
 def forms_of(secrets: Iterable[str]) -> list[str]:
     """Texts of which any text that repeats a secret, in any form, has one; empty ones match all texts."""
-    kept = [secret for secret in secrets if len(secret) >= SHORTEST]
-    codes = [encode(secret.encode()) for secret in kept for encode in (b64encode, urlsafe_b64encode)]
-    return [max(_LETTERS.findall(form), key=len, default="") for form in (*kept, *map(bytes.decode, codes))]
+    long_ones = [secret for secret in secrets if len(secret) >= SHORTEST]
+    codes = [encode(secret.encode()) for secret in long_ones for encode in (b64encode, urlsafe_b64encode)]
+    return [
+        max(_LETTERS.findall(form), key=len, default="") for form in (*long_ones, *map(bytes.decode, codes))
+    ]
 
 
 def hide(text: str, secrets: Iterable[str]) -> str:
