@@ -59,7 +59,7 @@ enum {
 #define DOUBT_NS 20000LL          /* late_reads.py */
 #define RESAMPLE_NS 100000000LL   /* arrival.py */
 #define PLAUSIBLE_NS 1000000LL    /* arrival.py */
-#define IDLE_NS 1000000LL /* a connection that was idle for longer is looked at before it is used */
+#define UNSEEN_NS 1000000LL /* after so long without a look at all, an idle connection is looked at before it is used */
 #define FAREWELL_LENGTH 12
 #define INTERFACE 5 /* compiled.py has the same number: raise both when what Python calls or gets changes */
 #define ENDS (EPOLLRDHUP | EPOLLHUP | EPOLLERR | EPOLLPRI) /* after these a short read may not be the last */
@@ -874,7 +874,7 @@ static bool is_ready(wire *w, connection *c, size_t length, size_t id_size) {
     char byte;
     if (!c || !w->shapes || c->fd < 0 || c->active || c->stirred || c->batch || length >= UPLOAD_BYTES || id_size > MOST_ID) return false;
     if (!c->plain && !(c->plain = calloc(1, sizeof *c->plain))) return false;
-    return now_ns() - c->heard < IDLE_NS || (recv(c->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN);
+    return (c->watched && now_ns() - w->quiet < UNSEEN_NS) || (recv(c->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN);
 }
 
 /* Send a plain request, and add a row for it (schema.py); return when it was sent, 0 if not at once, or None if the connection is not to be used. */
