@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
 from cores import on_core
-from native_server import NativeServer
+from native_server import NativeServer, executable
 from process_tree import Usage, Watch
 from timed_run import MODEL, PROGRAM
 
@@ -136,6 +136,20 @@ def loadgen(cores: Cores, work: Work, *, workers: int | None = 1, memory: bool =
         usage = _run(command, cores, server, memory=memory)
         report = json.loads(Path(folder, "run", "report.json").read_bytes())
     return _result(work, usage, server, report["ttft_ms"]["p99"])
+
+
+def receiving(cores: Cores, work: Work) -> float:
+    """The CPU time in s of a client in C that only receives: the least that the work takes on this core."""
+    program = executable(Path(__file__).with_name("receiving_client.c"))
+    with NativeServer(cores.server, work.pace) as server:
+        port = server.url.rpartition(":")[2]
+        with on_core(cores.client):
+            process = subprocess.Popen([program, port, str(work.streams), str(work.requests)])
+        _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise RuntimeError(f"{program} ended with {process.returncode}")
+    return used.ru_utime + used.ru_stime
 
 
 def vllm_rs(cores: Cores, work: Work, *, memory: bool = False) -> ClientRun | None:

@@ -56,8 +56,8 @@ class Served:
 
 
 @cache
-def executable() -> Path:
-    """Build the server, unless this source was built before.
+def executable(source: Path = SOURCE) -> Path:
+    """Build the server, or another program in C, unless this source was built before.
 
     Returns:
         Its path, in the user's cache folder.
@@ -71,11 +71,12 @@ def executable() -> Path:
     if compiler is None:
         raise MissingServerError("the native server needs a C compiler (cc, or the variable CC)")
     cached = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "llm-loadgen"
-    built = cached / f"native-server-{hashlib.sha256(SOURCE.read_bytes()).hexdigest()[:16]}"
+    digest = hashlib.sha256(source.read_bytes()).hexdigest()[:16]
+    built = cached / f"{source.stem.replace('_', '-')}-{digest}"
     if not built.exists():
         cached.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=cached) as folder:
-            command = [compiler, *_OPTIONS, "-o", f"{folder}/server", str(SOURCE)]
+            command = [compiler, *_OPTIONS, "-o", f"{folder}/server", str(source)]
             try:
                 subprocess.run(command, check=True, capture_output=True, text=True)
             except (OSError, subprocess.CalledProcessError) as error:
