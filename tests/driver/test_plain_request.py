@@ -48,7 +48,8 @@ HEAD = (
 )
 SENT_NS = 5_000_000_000
 FOLLOWED = {EventType.FIRST_CHUNK, EventType.COMPLETE, EventType.ERROR}
-SHAPES = PlainShapes(chat_completions, ["Bearer sk-secret9"])  # type: ignore[arg-type]
+CODEC: Any = chat_completions
+SHAPES = PlainShapes(CODEC, ["Bearer sk-secret9"])
 learnt(SHAPES)
 TEXTS = st.sampled_from(["a", " b", "é\n", '"\\\t\x01/', "\x7f\u2028", "\U0001f600"])
 FRAMES = st.one_of(
@@ -118,7 +119,7 @@ class ReplayedTransport:
 async def rows_in_python(transport: Any, shapes: Shapes) -> list[Any]:
     """The rows of one request that Python follows."""
     events: list[Event] = []
-    runner = RequestRunner(transport, chat_completions, Generation("m"), events.append)  # type: ignore[arg-type]
+    runner = RequestRunner(transport, CODEC, Generation("m"), events.append)
     runner._shapes = shapes
     await runner.run(Sample(0, "q"), b"{}", 0, "performance")
     return [row(event) for event in events if event.type in FOLLOWED]
@@ -233,8 +234,7 @@ class Asked:
         self.rows: list[Any] = []
         self.plain = 0
         self.transport = HttpTransport(endpoint(server.url, {}), Timeouts(**limits))
-        codec: Any = chat_completions
-        self._runner = RequestRunner(self.transport, codec, Generation("m"), self._take, follows_plain=True)
+        self._runner = RequestRunner(self.transport, CODEC, Generation("m"), self._take, follows_plain=True)
 
     async def ask(self) -> TurnOutcome:
         """Ask once."""
