@@ -134,6 +134,7 @@ def _repository(name: str, source: Source, hub: str, folder: Path) -> str | None
 
 def _download(name: str, source: Source, url: str, folder: Path) -> None:
     """Write a file, named by the last part of the URL."""
+    from urllib.error import HTTPError
     from urllib.request import urlopen
 
     try:
@@ -143,6 +144,8 @@ def _download(name: str, source: Source, url: str, folder: Path) -> None:
         ):
             shutil.copyfileobj(answer, file)
     except OSError as error:
+        if isinstance(error, HTTPError):
+            error.close()
         raise SourceError(
             f"{name}: {url} cannot be fetched ({_one_line(error)}); {_instead(source)}"
         ) from error

@@ -70,8 +70,12 @@ def test_what_came_while_the_loop_was_held_up_is_in_time() -> None:
 def test_a_handshake_outlasts_what_holds_the_client_up(certified: Callable[[str], ssl.SSLContext]) -> None:
     """TLS takes further turns of the event loop when the time is over by the clock."""
 
+    async def hold(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+
     async def dial() -> float | None:
-        server = await asyncio.start_server(lambda *_: None, "127.0.0.1", 0, ssl=certified("127.0.0.1"))
+        server = await asyncio.start_server(hold, "127.0.0.1", 0, ssl=certified("127.0.0.1"))
         port = server.sockets[0].getsockname()[1]
         there = endpoint(f"https://127.0.0.1:{port}", {}, verify=False)
         async with server:

@@ -98,7 +98,8 @@ def _put(request: Request, base: str) -> None:
         with urlopen(request, timeout=_TIMEOUT_S):  # noqa: S310 (http or https)
             return
     except HTTPError as error:
-        answer = error.read(_LONGEST_ANSWER).decode(errors="replace").strip()
+        with error:
+            answer = error.read(_LONGEST_ANSWER).decode(errors="replace").strip()
         secrets = secrets_of(dict(request.header_items()))
         answer = without_a_part(hide(answer, secrets), secrets)
         raise SetupError(

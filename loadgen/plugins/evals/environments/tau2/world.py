@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from copy import deepcopy
 from dataclasses import dataclass
 from hashlib import sha256
@@ -17,6 +18,8 @@ from loadgen.plugins.agents.toolset import Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+_UNHASHABLE: Final = re.compile(r"cannot use '\w+' as a (?:dict key|set element) \((.*)\)")
 
 
 class Observation(NamedTuple):
@@ -70,7 +73,9 @@ class World:
             value = self._tool(requestor, name)(**deepcopy(dict(arguments)))
             self._sync()
         except Exception as error:  # noqa: BLE001 (a model can pass anything; the world says so)
-            return Observation(f"Error: {error}", failed=True)
+            # From Python 3.14 on the interpreter's text has that of older versions in brackets.
+            text = _UNHASHABLE.sub(r"\1", str(error))
+            return Observation(f"Error: {text}", failed=True)
         return Observation(_rendered(value))
 
     def act(self, action: Mapping[str, Any]) -> None:
