@@ -129,7 +129,12 @@ def _vllm_rs_figures(task: Task) -> Figures:
 
 def _guidellm(task: Task) -> Sequence[str]:
     return [
-        *("run", "--backend", f"kind=openai_http,target={task.url},model={MODEL}", "--disable-progress"),
+        *(
+            "run",
+            "--backend",
+            f"kind=openai_http,target={task.url},model={MODEL},validate_backend=false",
+            "--disable-progress",
+        ),
         *("--profile", f"kind=concurrent,streams={task.streams}"),
         *("--constraint", f"kind=max_requests,count={task.requests}"),
         *("--tokenizer", f"kind=huggingface_auto,model={task.tokenizer}"),
@@ -152,7 +157,15 @@ def _guidellm_figures(task: Task) -> Figures:
 
 def _aiperf(task: Task) -> Sequence[str]:
     command = ["profile", "-m", MODEL, "--url", task.url, "--endpoint-type", "chat", "--streaming"]
-    command += ["--concurrency", str(task.streams), "--request-count", str(task.requests), "--ui", "none"]
+    command += [
+        "--use-server-token-count",
+        "--concurrency",
+        str(task.streams),
+        "--request-count",
+        str(task.requests),
+        "--ui",
+        "none",
+    ]
     command += ["--tokenizer", task.tokenizer, "--isl", str(PROMPT_TOKENS), "--osl", str(task.tokens)]
     return [*command, "--output-artifact-dir", f"{task.folder}/aiperf"]
 
@@ -165,7 +178,7 @@ def _aiperf_figures(task: Task) -> Figures:
         return value
 
     ttft = of("time_to_first_token", "p50"), of("time_to_first_token", "p99")
-    tokens = round(of("total_output_tokens") or 0)
+    tokens = round(of("total_osl") or 0)  # with those of reasoning
     return Figures(round(of("request_count") or 0), tokens, *ttft, of("inter_token_latency"))
 
 
