@@ -65,7 +65,7 @@ def test_a_sweep_has_pages_and_a_spreadsheet(
     names = [point["folder"] for point in orjson.loads((swept / "sweep.json").read_bytes())["points"]]
     page = printed(capsys, report, swept, form="html")
     assert "Sweep sweep" in page
-    assert 'data-plot="pareto-ttft"' in page
+    assert 'id="curves-data"' in page
     assert all(f">{name}<" in page for name in names)
     table = printed(capsys, report, swept, form="markdown")
     assert "### Sweep sweep" in table

@@ -85,9 +85,12 @@ async def _answers(
     name: str, transport: Transport, generation: Generation, opened: Callable[[Endpoint], Transport]
 ) -> bool:
     """Whether an endpoint answers in a protocol, whose paths may begin elsewhere."""
-    base = transport.endpoint
-    url = f"{base.origin}{base.prefix.removesuffix('/v1')}{f'?{base.query}' if base.query else ''}"
-    place = endpoint(url, base.headers, verify=base.verify, rooted=protocol_entry(name).rooted)
+    base, rooted = transport.endpoint, protocol_entry(name).rooted
+    path = base.prefix.removesuffix("/v1")
+    if rooted and path:
+        return False  # the paths of such a protocol begin at the root of the host
+    url = f"{base.origin}{path}{f'?{base.query}' if base.query else ''}"
+    place = endpoint(url, base.headers, verify=base.verify, rooted=rooted)
     other = opened(place)
     try:
         _, failure, _ = await _asked(name, {}, other, generation)
