@@ -51,7 +51,7 @@ TABLES = """
     );
     DROP VIEW IF EXISTS reported_passes;
     """ + "".join(f"CREATE OR REPLACE VIEW {name} AS SELECT NULL;" for name in SAMPLE_VIEWS)
-"""The tables and views that scores are computed from, as docs/sql.md has them; no score reads views of samples."""
+"""The tables and views that scores are computed from, as docs/sql.md has them."""
 
 
 @cache
