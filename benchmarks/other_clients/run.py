@@ -1,6 +1,6 @@
 """Other clients against servers whose answers are known: what each reports, and how exactly.
 
-    python benchmarks/other_clients/run.py [--tools NAME …] [--only shapes|times] [--rounds N] [--out FILE]
+    python benchmarks/other_clients/run.py [--tools NAME …] [--only shapes|times] [--shapes NAME …] [--out FILE]
 
 Each client is installed with uv into `build/other_clients/NAME`. The client runs on one core, the server on
 another. Clients keep their own definitions; what is judged is the same in all: which requests are completed,
@@ -121,13 +121,13 @@ def play(program: str, tool: Tool, task: Task) -> Figures | str:
         return f"exit {done.returncode}, no figures ({type(error).__name__})"
 
 
-def shapes(cores: Cores, programs: Mapping[str, str]) -> dict[str, Any]:
+def shapes(cores: Cores, programs: Mapping[str, str], names: Sequence[str]) -> dict[str, Any]:
     """What each client reports of each scenario: "right", or what is wrong."""
     verdicts: dict[str, Any] = {}
     with on_core(cores.server), start_mock(scenario="plain") as mock:
         base = mock.url.removesuffix("/v1")
         for name, program in programs.items():
-            for shape in SHAPES:
+            for shape in names:
                 with TemporaryDirectory() as folder, on_core(cores.client):
                     task = Task(f"{base}/{shape}", 2, REQUESTS, TOKENS, Path(folder))
                     figures = play(program, TOOLS[name], task)
@@ -264,6 +264,7 @@ def main() -> None:
     )
     parser.add_argument("--tools", nargs="+", choices=TOOLS, default=list(TOOLS))
     parser.add_argument("--only", choices=["shapes", "times"])
+    parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=SHAPES)
     parser.add_argument("--rounds", type=int, default=3, help="of the times; 3 by default")
     parser.add_argument("--out", type=Path, help="where the raw results go, as JSON")
     options = parser.parse_args()
@@ -278,7 +279,7 @@ def main() -> None:
     packages = {name: TOOLS[name].package for name in programs}
     result: dict[str, Any] = {"tools": list(programs), "packages": packages, "cores": str(cores)}
     if options.only != "times":
-        result["shapes"] = shapes(cores, programs)
+        result["shapes"] = shapes(cores, programs, options.shapes)
     if options.only != "shapes":
         result["times"] = times(cores, programs, options.rounds)
     if options.out:

@@ -227,6 +227,7 @@ def _inference_perf(task: Task) -> Sequence[str]:
             "type": "concurrent",
             "stages": [{"num_requests": task.requests, "concurrency_level": task.streams}],
         },
+        "report": {"request_lifecycle": {"use_server_output_tokens": True}},
         "storage": {"local_storage": {"path": f"{task.folder}/inference-perf"}},
     }
     path = task.folder / "inference-perf.json"
