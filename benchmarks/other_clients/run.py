@@ -1,6 +1,6 @@
 """Other clients against servers whose answers are known: what each reports, and how exactly.
 
-    python benchmarks/other_clients/run.py [--tools NAME …] [--only shapes|times] [--shapes NAME …] [--out FILE]
+    python benchmarks/other_clients/run.py [--tools NAME …] [--only shapes|times] [--shapes NAME …] [--out F]
 
 Each client is installed with uv into `build/other_clients/NAME`. The client runs on one core, the server on
 another. Clients keep their own definitions; what is judged is the same in all: which requests are completed,
