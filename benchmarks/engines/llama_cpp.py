@@ -20,9 +20,7 @@ PACKAGES = (
     *("llama.cpp-tools", "libllama0", "libggml0"),
     *("libc6", "libgcc-s1", "libstdc++6", "libgomp1", "libssl3t64", "zlib1g", "libzstd1"),
 )
-SOURCE = (
-    "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian sid main\n"
-)
+SOURCE = "deb http://deb.debian.org/debian sid main\n"
 OWN = os.environ.get("LLAMA_SERVER")
 BINARY = (
     (OWN,)
