@@ -1,4 +1,4 @@
-"""How the server of an engine starts, what is measured on it, and the counters to compare with."""
+"""The server of an engine: start, measured steps, and counters to compare with."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from prometheus_client.parser import text_string_to_metric_families
 
 from reporter.log.database import open_log
-from reporter.log.tables import BIG_TABLES
+from reporter.log.tables import big_tables_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -90,18 +90,18 @@ class Row:
 
     @property
     def differs(self) -> bool:
-        """Whether a count is not the same on both sides."""
+        """Whether a count differs between the two sides."""
         return self.exact and self.client != self.engine
 
 
 def grown(before: Mapping[str, float], after: Mapping[str, float], names: Sequence[str]) -> float | None:
-    """The growth of counters, added up; None where the page has none of them."""
+    """The sum of the growth of counters; None where the page has no such counter."""
     present = [name for name in names if name in after]
     return sum(after[name] - before.get(name, 0.0) for name in present) if present else None
 
 
 def counters_of(page: str) -> dict[str, float]:
-    """Samples of a Prometheus page by name, and by name and path where it has a `handler`; no buckets."""
+    """Samples of a Prometheus page by name, with a `handler` also by name and path; no buckets."""
     sums: Counter[str] = Counter()
     for family in text_string_to_metric_families(page):
         for sample in family.samples:
@@ -122,8 +122,7 @@ def rows(
     after: Mapping[str, float],
 ) -> Iterator[Row]:
     """The pairs of a step, from the run's log and two readings of the engine's counters."""
-    needed = [name for name in BIG_TABLES if any(f"FROM {name}" in pair.sql for pair in step.pairs)]
-    with open_log(run, needed) as log:
+    with open_log(run, big_tables_in(" ".join(pair.sql for pair in step.pairs))) as log:
         for pair in step.pairs:
             ((client,),) = log.execute(pair.sql).fetchall()
             engine = grown(before, after, pair.counters)
@@ -164,7 +163,7 @@ def make_models(python: Path, models: Sequence[Sequence[str]]) -> None:
 
 @contextmanager
 def served(server: Server, log: Path) -> Iterator[tuple[str, str]]:
-    """Run the server, and the one behind it; yield its URL and that of the metrics page."""
+    """Run a server and the server behind; yield the URL of the first, and of the metrics page."""
     if server.behind is None:
         with _process(server, log, {}) as url:
             yield url, url + server.metrics

@@ -9,6 +9,7 @@ from itertools import groupby
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final
 
+from rulesets.markdown_text import without_links
 from workloads.catalog import aliases, names, package_of, workload
 from workloads.errors import PluginError
 from workloads.needs import INPUT_TOKENS_PER_S, OUTPUT_TOKENS_PER_S, Need, estimated_s, needs
@@ -139,7 +140,7 @@ def _wrapped(text: str, first: str = "", then: str = "") -> list[str]:
 
 def _plain(markdown: str) -> list[str]:
     """The paragraphs, list items and table rows of a Markdown text, without links and emphasis."""
-    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", markdown).replace("**", "").replace("`", "")
+    text = without_links(markdown).replace("**", "").replace("`", "")
     text = re.sub(r"^\|[-|]+\n", "", text, flags=re.MULTILINE)
     blocks = re.split(r"\n\n|\n(?=[-|] )", text)
     return [" ".join(block.strip("| \n").replace(" | ", ": ").split()) for block in blocks]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -15,6 +14,7 @@ from loadgen.mock_endpoint.scenarios.catalog import CHAOS, SCENARIOS
 from loadgen.sessions.errors import UsageError
 from recorder.event import EventType
 from reporter.log.query import VIEWS
+from rulesets.markdown_text import without_links
 from rulesets.metric_table import BY_NAME, METRICS
 from rulesets.quantity import ACCURACY, METRIC_ALIASES, SCORES
 from rulesets.request_metrics import REQUEST_METRICS
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 
-_LINK: Final = re.compile(r"\[([^]]*)]\([^)]*\)")
 _COLUMNS: Final = Path(reporter.__file__).parent / "sql" / "columns.toml"
 _FINDINGS: Final = Path(reporter.__file__).parent / "findings" / "findings.toml"
 
@@ -84,7 +83,7 @@ def finding_rows() -> list[dict[str, Any]]:
 
 def _plain(markdown: str) -> str:
     """A text without links and marks of code."""
-    return _LINK.sub(r"\1", markdown).replace("`", "")
+    return without_links(markdown).replace("`", "")
 
 
 def formats() -> Mapping[str, str]:

@@ -143,9 +143,7 @@ def scored_samples(
     each = max(_FEWEST, limit // max(len(first), 1))
     samples: list[ScoredSample] = []
     counted, queries = 0, []
-    for score in scores:
-        if first.get(score.task) is not score:
-            continue
+    for score in first.values():
         rows = _rows(log, score, each, ())
         samples += _samples(log, score, rows, read)
         counted += rows[0]["n"] if rows else 0
@@ -157,8 +155,11 @@ def scored_samples(
 
 def first_scores(scores: Sequence[TaskScore]) -> dict[str, TaskScore]:
     """By benchmark, the score by the first scorer."""
-    first = {score.task: score for score in reversed(scores) if score.pass_ is not None}
-    return dict(reversed(first.items()))
+    first: dict[str, TaskScore] = {}
+    for score in scores:
+        if score.pass_ is not None:
+            first.setdefault(score.task, score)
+    return first
 
 
 Asked = tuple[str, int]
@@ -166,7 +167,7 @@ Asked = tuple[str, int]
 
 
 def outcomes(log: OpenLog, score: TaskScore) -> dict[Asked, tuple[str, str]]:
-    """By question and attempt, the answer's id and its outcome."""
+    """By question and attempt, the id and the outcome of the answer."""
     rows = log.execute(_OUTCOMES, _named(score)).fetchall()
     return {(question, attempt): (uuid, outcome) for question, attempt, uuid, outcome in rows}
 

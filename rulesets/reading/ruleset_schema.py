@@ -6,11 +6,11 @@ stand twice, locks, contradictions, units of a metric) only the reader knows.
 
 from __future__ import annotations
 
-import re
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from rulesets.markdown_text import without_links
 from rulesets.reading.keys import DEMANDS, FLAT, WHOLE
 
 if TYPE_CHECKING:
@@ -23,8 +23,9 @@ _NAMES: Final = {id(shape.schema): name for name, shape in DEMANDS.items()}
 def schema() -> Mapping[str, Any]:
     """The schema, draft 2020-12."""
     whole = _referring(WHOLE.schema)
+    values = key_values()
     described = {
-        key: {**part, "description": _plain(key_values()[key])} for key, part in whole["properties"].items()
+        key: {**part, "description": without_links(values[key])} for key, part in whole["properties"].items()
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -40,10 +41,6 @@ def schema() -> Mapping[str, Any]:
 def key_values() -> Mapping[str, str]:
     """The values that each key of a file takes, in Markdown."""
     return tomllib.loads(Path(__file__).with_name("ruleset_keys.toml").read_text(encoding="utf-8"))
-
-
-def _plain(markdown: str) -> str:
-    return re.sub(r"\[([^]]*)]\([^)]*\)", r"\1", markdown)
 
 
 def _referring(part: Any) -> Any:
