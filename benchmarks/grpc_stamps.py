@@ -1,4 +1,4 @@
-"""The delay of grpcio: when a client sees the messages of streams, minus when the server wrote them.
+"""The delay of grpcio from the server's write of a stream's message to the client's receipt.
 
     pip install grpcio
     python -m benchmarks.grpc_stamps [--streams N] [--gap MS] [--messages N]

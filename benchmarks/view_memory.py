@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def measure(folder: Path, runs: int, requests: int) -> None:
-    """Ask a server for pages, and print its memory after each `STEP` of them.
+    """Ask a server for pages, and print the server's memory after every `STEP` pages.
 
     Raises:
         RuntimeError: The server refuses a page.

@@ -1,4 +1,4 @@
-"""Plots of runs as values, with their points as tables and their pictures, for scripts and notebooks."""
+"""Plots of runs as values, as tables of points and as pictures, for scripts and notebooks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class OnDisk(Protocol):
-    """A run or a sweep: what has a folder."""
+    """A run or a sweep, which has a folder."""
 
     @property
     def folder(self) -> Path:

@@ -5,7 +5,6 @@ The published one is docs/report.schema.json: `python -m reporter.report_schema 
 
 from __future__ import annotations
 
-import re
 import sys
 import tomllib
 from pathlib import Path
@@ -17,6 +16,7 @@ from reporter.client_health import ClientHealth, RecorderHealth, WorkerHealth
 from reporter.read_report import report_adapter
 from reporter.report import Moment, RequestCounts, SteadyState, ThroughputFigures, Tokens
 from reporter.values.task_score import TaskScore
+from rulesets.markdown_text import without_links
 
 
 def report_schema() -> dict[str, Any]:
@@ -34,7 +34,7 @@ def report_schema() -> dict[str, Any]:
         properties = schema["$defs"][_PARTS[part].__name__]["properties"]
         for keys, meaning in of_part:
             for key in keys.split(", "):
-                properties[key] |= {"description": _LINK.sub(r"\1", meaning)}
+                properties[key] |= {"description": without_links(meaning)}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "report.json of llm-loadgen",
@@ -43,7 +43,7 @@ def report_schema() -> dict[str, Any]:
 
 
 def key_rows() -> dict[str, list[tuple[str, str]]]:
-    """The rows of reporter/report_keys.toml by part: keys that share a meaning, and it, in Markdown."""
+    """The rows of reporter/report_keys.toml by part: keys, and a common meaning in Markdown."""
     parts = tomllib.loads(Path(__file__).with_name("report_keys.toml").read_text(encoding="utf-8"))
     return {name: part["keys"] for name, part in parts.items()}
 
@@ -56,7 +56,6 @@ _PARTS: Final[dict[str, type]] = {
     "tokens": Tokens,
     "accuracy": TaskScore,
 }
-_LINK: Final = re.compile(r"\[([^]]*)]\([^)]*\)")
 
 
 _OPTIONAL: Final = frozenset(

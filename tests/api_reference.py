@@ -59,7 +59,7 @@ def _module(name: str) -> Iterator[str]:
 
 
 def _examples(module: str) -> Iterator[list[str]]:
-    """The examples of a module in the order in which they run, each below its name."""
+    """The examples of a module in the order of execution, below the names."""
     for name, example in EXAMPLES[module].items():
         if name != "setup":
             yield ["", f"# {name}", *example.strip().splitlines()]

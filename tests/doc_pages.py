@@ -1,4 +1,4 @@
-"""The pages of docs: their words that are written by hand, their opening lines, and the index of both.
+"""The pages of docs: hand-written words, opening lines, and the index of pages.
 
 `python -m tests.doc_pages` prints the words of each page.
 """
@@ -38,7 +38,7 @@ def words(page: Path) -> int:
 
 
 def opening(page: Path) -> str:
-    """The first sentence below the title, which says for whom the page is, and what it has."""
+    """The first sentence below the title: the readers and the contents of the page."""
     paragraph = page.read_text(encoding="utf-8").partition("\n\n")[2].partition("\n\n")[0]
     plain = _LINK.sub(r"\1", " ".join(paragraph.split()))
     return re.split(r"(?<=[.]) (?=[A-Z`])", plain, maxsplit=1)[0]

@@ -114,7 +114,7 @@ def test_every_word_of_the_log_and_the_report_is_documented() -> None:
 
 
 def test_the_failures_page_defines_every_failure() -> None:
-    """As the taxonomy does: what it blames, and what it is; `make golden` writes it again."""
+    """The page has the side at fault and the definition of every failure; `make golden` writes the table."""
     named = [(f"`{failure}`", failure.blames, failure.meaning) for failure in Failure]
     rows = [*named, ("`http_<code>`", HTTP_BLAMES, HTTP_MEANING)]
     table = "".join(f"| {name} | the {blames} | {meaning} |\n" for name, blames, meaning in rows)
@@ -184,7 +184,7 @@ def test_every_page_is_in_the_index() -> None:
 
 
 def test_the_index_has_the_opening_line_of_each_page() -> None:
-    """For whom a page is, and what it has, in at most 40 words; `make golden` writes the index again."""
+    """An opening line names readers and contents in at most 40 words; `make golden` writes the index."""
     golden.check(doc_pages.INDEX, doc_pages.index(doc_pages.INDEX.read_text()))
     pages = [page for page in doc_pages.written_pages() if page.parent == doc_pages.INDEX.parent]
     lines = {page.name: doc_pages.opening(page) for page in pages if page != doc_pages.INDEX}
@@ -193,7 +193,7 @@ def test_the_index_has_the_opening_line_of_each_page() -> None:
 
 
 def test_the_pages_stay_short() -> None:
-    """README and docs together, without their generated parts; a new page takes the place of other words."""
+    """README and docs together stay within the limit of hand-written words; a new page replaces others."""
     assert sum(map(doc_pages.words, doc_pages.written_pages())) <= MOST_WORDS
 
 

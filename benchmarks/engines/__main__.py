@@ -59,7 +59,7 @@ def slug(name: str) -> str:
 
 
 def measured(server: Server, folder: Path) -> dict[str, Any]:
-    """Start a server, take its steps, and stop it."""
+    """Start a server, take the steps, and stop the server."""
     rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     version = subprocess.run(server.version, capture_output=True, text=True, check=True)
@@ -111,7 +111,7 @@ def taken(server: Server, step: Step, folder: Path, record: dict[str, Any], url:
 
 
 def settled(metrics: str) -> dict[str, float]:
-    """The counters once two readings are equal: engines count a request some time after its last byte."""
+    """The counters once two readings are equal: engines count a request some time after the last byte."""
     earlier = page(metrics)
     for _ in range(20):
         time.sleep(0.5)
@@ -157,7 +157,7 @@ def table(records: list[dict[str, Any]]) -> str:
 
 
 def line(row: Row) -> str:
-    """One row of the table: a count is equal or differs, a time has its difference."""
+    """A row of the table: a count is equal or differs, a time has a difference."""
     if row.client is None or row.engine is None:
         verdict = "not stated"
     elif row.exact:

@@ -17,7 +17,7 @@ SHAPE = ("--input-tokens", "128", "--output-tokens", "32", "--tokenizer", str(MO
 
 
 def chat_steps(pairs: Sequence[Pair], *options: str) -> list[Step]:
-    """Check, two equal runs with these options and their comparison, the questions, and a search."""
+    """Check, two equal runs with these options and the comparison, the questions, and a search."""
     load = ("perf", *options, *SHAPE, "-c", "4", "-n", str(REQUESTS))
     ends = (0,) if pairs else (0, 4)  # an answer of any length may be empty
     return [

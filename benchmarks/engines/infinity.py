@@ -8,7 +8,7 @@ BIN = BUILD / "infinity" / "bin"
 
 
 def steps(protocol: str, path: str) -> list[Step]:
-    """Check, two equal runs and their comparison."""
+    """Check, two equal runs and the comparison."""
     load = ("perf", "--protocol", protocol, "--batch", "4", "--input-tokens", "32", "-c", "4", "-n", "60")
     pairs = [
         Pair("requests", "SELECT count(*) FROM samples", [f"http_requests_total {path}"]),

@@ -29,6 +29,6 @@ SERVERS = (
 
 
 def install() -> None:
-    """Make the proxy's environment, and what is behind it."""
+    """Make the environments of the proxy and of the server behind the proxy."""
     llama_cpp.install()
     installed("litellm", [])

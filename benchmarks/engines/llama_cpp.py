@@ -1,4 +1,4 @@
-"""llama.cpp's server, as Debian's unstable has it, with the loader and the libraries that it needs.
+"""llama.cpp's server of Debian's unstable, with the required loader and libraries.
 
 LLAMA_SERVER names another binary. Its metrics have no count of requests.
 """

@@ -39,7 +39,7 @@ def made() -> ModuleType:
 
 
 def llama(folder: Path) -> None:
-    """Teach the small Llama its answers by heart, each ended by the end of the sequence."""
+    """Teach the small Llama the answers by heart; the end of the sequence ends an answer."""
     import torch
 
     make = made()
@@ -221,7 +221,7 @@ KINDS = {each.__name__: each for each in (llama, lora, gguf, bert, reranker)}
 
 
 def main() -> None:
-    """Make the model of this kind, unless its folder or file exists."""
+    """Make the model of a kind, unless the folder or file exists."""
     kind, *paths = sys.argv[1:]
     target = Path(paths[0])
     if not target.exists():

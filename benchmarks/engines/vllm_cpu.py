@@ -61,7 +61,7 @@ ENVIRONMENT = {
 
 
 def serve(model: str, length: int, *options: str) -> tuple[str, ...]:
-    """The command that serves a model under its folder's name."""
+    """The command that serves a model under the name of the folder."""
     return (
         *(str(BIN / "vllm"), "serve", str(MODELS / model), "--served-model-name", model),
         *("--host", "127.0.0.1", "--port", "{port}", "--enforce-eager", "--dtype", "float32"),

@@ -1,4 +1,4 @@
-"""Other clients against servers whose answers are known: what each reports, and how exactly.
+"""Other clients against servers with known answers: the reported figures, and their errors.
 
     python benchmarks/other_clients/run.py [--tools NAME …] [--only shapes|times] [--shapes NAME …] [--out F]
 
@@ -59,7 +59,7 @@ class MissingToolError(Exception):
 
 
 def installed(name: str, tool: Tool) -> str:
-    """The path of a client's program; it is installed where it is not yet.
+    """The path of a client's program, which is installed if missing.
 
     Raises:
         MissingToolError: No such Python, or uv failed; the message is uv's.
@@ -101,7 +101,7 @@ def tokenizer(folder: Path) -> None:
 
 
 def play(program: str, tool: Tool, task: Task) -> Figures | str:
-    """Run a client; return its figures, or what it did in their place."""
+    """Run a client; return the figures, or the failure in words."""
     tokenizer(task.folder / "tokenizer")
     try:
         done = subprocess.run(
@@ -122,7 +122,7 @@ def play(program: str, tool: Tool, task: Task) -> Figures | str:
 
 
 def shapes(cores: Cores, programs: Mapping[str, str], names: Sequence[str]) -> dict[str, Any]:
-    """What each client reports of each scenario: "right", or what is wrong."""
+    """The verdict on every client's figures by scenario: "right", or the errors."""
     verdicts: dict[str, Any] = {}
     with on_core(cores.server), start_mock(scenario="plain") as mock:
         base = mock.url.removesuffix("/v1")
@@ -139,7 +139,7 @@ def shapes(cores: Cores, programs: Mapping[str, str], names: Sequence[str]) -> d
 
 
 def judged(shape: str, figures: Figures | str) -> str:
-    """Whether figures of a scenario are right, and what is not.
+    """The verdict on the figures of a scenario: "right", or the errors.
 
     genai-bench ends at a time, after more requests than those asked for, which is granted.
     """
@@ -161,7 +161,7 @@ def judged(shape: str, figures: Figures | str) -> str:
 
 
 def times(cores: Cores, programs: Mapping[str, str], rounds: int) -> list[dict[str, Any]]:
-    """How far each client's figures are from the native server's, and what it uses."""
+    """The differences of every client's figures from the native server's, with CPU time and memory."""
     rows = []
     for streams, requests in LOADS.items():
         for _ in range(rounds):

@@ -1,4 +1,4 @@
-"""Clients that measure LLM endpoints: the package of each, its command for a closed loop, and its figures."""
+"""Clients that measure LLM endpoints: package, command for a closed loop, and figures."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The figures that a client reports; None where it reports none.
+    """The figures of a client; None for a figure that the client does not report.
 
     Attributes:
         completed: Requests that succeeded.

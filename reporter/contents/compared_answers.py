@@ -1,4 +1,4 @@
-"""The same questions in two runs: answers that only one run had right, and some of the others."""
+"""Questions of two runs: answers that only one run had right, and a sample of the other answers."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class LaneRequest:
 
     @property
     def due_ms(self) -> float:
-        """When it was due, at the latest when it was sent."""
+        """The due time of the request, at the latest the time of sending."""
         return self.sent_ms if self.scheduled_ms is None else min(self.scheduled_ms, self.sent_ms)
 
 
@@ -67,6 +67,11 @@ class LaneTurn(LaneRequest):
     tool_ms: float | None
     waited_for: int | None
 
+    @property
+    def agent_name(self) -> str:
+        """The agent, or its role where the log has no name."""
+        return self.agent or ("subagent" if self.stream else "main")
+
 
 def sessions(log: OpenLog) -> tuple[tuple[LaneTurn, ...], ...]:
     """The requests of each session: of the slowest ones, and of one of median duration."""
@@ -84,5 +89,5 @@ def _by_place(log: OpenLog, name: str) -> tuple[tuple[LaneTurn, ...], ...]:
 
 
 def requests(log: OpenLog) -> tuple[LaneRequest, ...]:
-    """The requests of a run in the order in which they were due; of many, the slowest and a random part."""
+    """The requests of a run in the order of due times; of many, the slowest and a random part."""
     return tuple(LaneRequest(**row) for row in all_figures(log, "request_lanes"))

@@ -1,4 +1,4 @@
-"""Some of the tables and views of a log, with what they need."""
+"""Some of the tables and views of a log, with dependencies."""
 
 from __future__ import annotations
 

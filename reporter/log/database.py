@@ -176,7 +176,7 @@ def open_log(run: Path, also: Collection[str] = ()) -> OpenLog:
 
 
 def open_for_report(run: Path, also: Collection[str] = ()) -> OpenLog:
-    """Load a log without those `SAMPLE_VIEWS` that `also` does not name: `with_samples_table` makes them.
+    """Load a log; of `SAMPLE_VIEWS` only the names in `also`: `with_samples_table` makes the others.
 
     The log may be finished, still being written, or cut off; it is only read. The figures are those of the
     moment at which it is opened, by the default definitions and over the run's own window.
@@ -239,7 +239,7 @@ def rows_of(answer: DuckDBPyConnection) -> list[dict[str, Any]]:
 
 
 def fill_windows(connection: DuckDBPyConnection) -> tuple[tuple[Timeline, ...], Window]:
-    """Fill the tables of windows; return what they follow from, and the window of all segments together."""
+    """Fill the tables of windows; return the timelines, and the window of all segments together."""
     timelines = tuple(Timeline(**row) for row in _all_figures(connection, "timeline"))
     windows = [window(timeline) for timeline in timelines]
     whole = together(windows)

@@ -89,7 +89,7 @@ ACCURACY: Final = (
         kinds="points",
         sql=_SQL,
         lacking="the run has no scores between 0 and 1; `loadgen accuracy` and `loadgen score` make them",
-        note="Where an answer could not be scored, it counts as wrong, and there is no interval.",
+        note="Where an answer could not be scored, it counts as wrong, and the accuracy has no interval.",
         tables=("questions", "scores", "reported_passes"),
         has_parts=False,
     ),

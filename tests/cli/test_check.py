@@ -213,7 +213,7 @@ def test_what_a_server_accepts_and_refuses(loadgen: Loadgen) -> None:
 
 
 def test_usage_that_counts_characters(loadgen: Loadgen) -> None:
-    """Infinity's usage is the number of characters, unless it is started with --lengths-via-tokenize."""
+    """Infinity's usage is the number of characters, unless --lengths-via-tokenize is given."""
     with start_mock(ttft="1ms", result_fault="characters") as mock:
         run = loadgen("check", "--url", mock.url, "--model", "mock", "--protocol", "embeddings")
     (usage,) = (line for line in lines(run) if " usage " in line)

@@ -49,7 +49,7 @@ class Viewer:
 
     @contextmanager
     def stream(self, path: str) -> Iterator[http.client.HTTPResponse]:
-        """A response whose body goes on."""
+        """An open response with an endless body."""
         parts = urlsplit(self.url)
         connection = http.client.HTTPConnection(str(parts.hostname), parts.port, timeout=60)
         with closing(connection):
@@ -231,7 +231,7 @@ def test_names_of_runs_may_have_any_character(viewer: Viewer, tmp_path: Path) ->
 
 
 def test_a_sweep_has_a_row_and_a_page(viewer: Viewer, swept: Path, tmp_path: Path) -> None:
-    """The page has its runs and its result; two are compared, also by curves; the list counts them apart."""
+    """A sweep's page has runs and a result; two sweeps are compared, also by curves."""
     shutil.copytree(swept, tmp_path / "runs" / "swept")
     listed = viewer.page("/")
     assert 'href="/run/swept"' in listed

@@ -29,7 +29,7 @@ HARDENED = ("--read-only", "--cap-drop", "ALL", "--network", "host")
 
 
 def docker(*arguments: object) -> str:
-    """Run a command of Docker, and return its output."""
+    """Run a command of Docker, and return the output."""
     return subprocess.run(
         [DOCKER, *map(str, arguments)],
         check=True,

@@ -1,4 +1,4 @@
-"""Requests that compiled code follows to the end leave the same rows as those that Python follows."""
+"""Compiled code and Python leave equal rows of a request."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def pieces_of(frames: Sequence[bytes], cuts: Sequence[int]) -> list[bytes]:
 
 
 class ReplayedTransport:
-    """A transport that replays what was read."""
+    """A transport that replays recorded bytes."""
 
     endpoint = endpoint("http://127.0.0.1:1", {})
 
@@ -143,7 +143,7 @@ def test_the_rows_are_the_same(
     steps: list[int],
     late: dict[int, Any],
 ) -> None:
-    """Whatever arrives, whole or cut, late or not; what compiled code leaves to Python is not compared."""
+    """The rows are equal whatever arrives, whole or cut, late or not, if compiled code ends the request."""
     if odd is not None:
         frames.insert(*odd)
     pieces = pieces_of([*frames, *end], cuts)
@@ -209,7 +209,7 @@ def test_counts_are_read_in_compiled_code() -> None:
     ],
 )
 def test_unusual_heads_are_for_python(head: bytes) -> None:
-    """Each says something that the log has, or that ends the request."""
+    """A head that says something for the log, or that ends the request, is for Python."""
     pieces = response(7, ["a"])
     body = Body(pieces, [SENT_NS + 1000] * len(pieces), {})
     arguments = SENT_NS, SENT_NS + 1000, SENT_NS + 1000
@@ -218,12 +218,12 @@ def test_unusual_heads_are_for_python(head: bytes) -> None:
 
 
 def chunked(pieces: Sequence[bytes], *, last: bytes = b"0\r\n\r\n") -> list[Any]:
-    """A script: pieces of a body, each a chunk of its own."""
+    """A script of the pieces of a body, with a chunk per piece."""
     return [HEAD, *(b"%x\r\n%b\r\n" % (len(piece), piece) for piece in pieces), last]
 
 
 class Asked:
-    """A client that asks one request after another, and keeps all rows.
+    """A client that issues requests one after another, and keeps all rows.
 
     Attributes:
         rows: The rows, in the order in which a worker would ship them.
@@ -274,7 +274,7 @@ OF_TIME = re.compile("_ns$|reads|coalesced|late_chunks")
 
 @pytest.mark.parametrize("script", [USUAL, TOGETHER])
 def test_usual_responses_are_followed_without_python(script: list[Any], run: Run) -> None:
-    """Once their shapes are known, on a kept connection: and the rows are those of the first requests."""
+    """Compiled code follows responses of known shapes on a kept connection; the rows equal those before."""
 
     async def scenario() -> tuple[Asked, list[TurnOutcome]]:
         async with ScriptedServer(script) as server:
@@ -310,7 +310,7 @@ UNUSUAL: dict[str, tuple[list[Any], list[int]]] = {
 
 @pytest.mark.parametrize("name", UNUSUAL)
 def test_unusual_responses_are_left_to_python(name: str, run: Run) -> None:
-    """Each request has one row of each event, in order; and the next one is usual again."""
+    """A request has one row per event, in order; compiled code follows the next request."""
     script, codes = UNUSUAL[name]
 
     async def scenario() -> Asked:

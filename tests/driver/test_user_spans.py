@@ -1,4 +1,4 @@
-"""Users that come and go, and users with a pace: on a clock that the test moves."""
+"""Users that come and go, and users with a pace, on a clock of the test."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def users_at(load: Closed, at_s: float) -> int:
 def test_a_ramp_has_its_number_of_users_at_any_time(
     ends: tuple[int, int], shape: str, at_s: float, gone_s: float
 ) -> None:
-    """Rounded down, up to the instant of a change; of a resumed run from where it stopped."""
+    """The number of users is rounded down; a resumed run goes on from the time of the stop."""
     ramp = profile(shape.format(*ends))
     load = Closed(max(ends), ramp=ramp)
     levels = {int(ramp.rate(at_s + around) + 1e-6) for around in (-1e-6, 0, 1e-6)}
@@ -49,7 +49,7 @@ def test_a_ramp_has_its_number_of_users_at_any_time(
 
 @pytest.mark.parametrize("workers", [1, 3])
 def test_users_of_a_ramp_ask_while_they_are_there(workers: int) -> None:
-    """1, 2, 3 and 4 users for 100 ms each, whose answers take 20 ms; then 4, 3, 2 and 1."""
+    """The ramp has 1, 2, 3 and 4 users for 100 ms with answers of 20 ms; then 4, 3, 2 and 1."""
     for text, levels in (("steps:1..4x4,0.4s", [1, 2, 3, 4]), ("steps:4..1x4,0.4s", [4, 3, 2, 1])):
         pool = SimulatedWorkers(Closed(4, ramp=profile(text)), workers, duration_s=0.4)
         asked = Counter((moment - START_NS) // (100 * MS) for moment, _ in pool.asked)
@@ -59,7 +59,7 @@ def test_users_of_a_ramp_ask_while_they_are_there(workers: int) -> None:
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_count_ends_a_ramp_before_its_last_user_begins(workers: int) -> None:
-    """Users who wait for their turn on the ramp ask nothing after that."""
+    """Users who have not begun on the ramp ask nothing after the last counted request."""
     pool = SimulatedWorkers(Closed(50, ramp=profile("ramp:1..50,1h")), workers, requests=5)
     assert sum(pool.scheduled) == pool.issued == 5
 

@@ -58,7 +58,7 @@ def test_the_command_serves() -> None:
 
 
 def test_the_page_has_the_table_of_the_truth() -> None:
-    """Every field of the truth file with its meaning; `make golden` writes it again."""
+    """The table has every field of the truth file with the meaning; `make golden` writes the table."""
     meanings = doc_pages.attributes(Truth) | doc_pages.attributes(PlayedTruth)
     assert list(meanings) == [field.name for field in fields(PlayedTruth)]
     rows = "".join(f"| `{name}` | {meaning} |\n" for name, meaning in meanings.items())

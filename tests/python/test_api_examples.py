@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 @for_each("module", MODULES)
 def test_every_public_name_has_an_example(module: str) -> None:
-    """And no other has one."""
+    """Only public names have examples."""
     assert set(EXAMPLES[module]) - {"setup"} == set(import_module(module).__all__)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("module", MODULES)
 def test_the_examples_run(module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In their order, in an empty folder."""
+    """The examples of a module run in order in an empty folder."""
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
     exec(f"from {module} import *", names)  # noqa: S102 (our own examples)

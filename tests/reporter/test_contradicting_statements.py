@@ -36,7 +36,7 @@ def test_statements_that_contradict_themselves_are_findings(a_run: Callable[...,
 
 
 def test_a_longer_decode_that_fits_into_the_latency_contradicts_nothing(a_run: Callable[..., Run]) -> None:
-    """The server's TTFT and decode fit into the client's latency; its decode alone is longer."""
+    """The server's TTFT and decode fit into the client's latency; only the server's decode is longer."""
     for decode_ms, is_too_long in ((28.0, False), (35.0, True)):
         times = {"metrics": {"time_to_first_token_ms": 40.0, "generation_time_ms": decode_ms}}
         run = a_run().answers(50, 60, 70, server=times).stops(100).ends()

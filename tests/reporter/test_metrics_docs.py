@@ -44,7 +44,7 @@ def test_every_statistic_is_documented() -> None:
 
 
 def test_the_page_has_the_table_of_findings() -> None:
-    """`make golden` writes it again."""
+    """The page has the table of findings; `make golden` writes the table."""
     rows = (
         f"| {', '.join(f'`{code}`' for code in row['codes'])} | {row['severity']} | {row['when']} |\n"
         for row in finding_rows()

@@ -1,4 +1,4 @@
-"""What `make engines` compares with counters, without an engine."""
+"""The comparison of `make engines` with counters, without an engine."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ taken_seconds_count %d
 
 
 def test_counts_are_equal_or_differ_and_times_are_only_shown(a_run: Callable[..., Run]) -> None:
-    """The growth of counters, a mean of two of them, one by its path, and one that the page has not."""
+    """Rows have the growth of a counter, a mean of two counters, a counter by path, and a missing counter."""
     run = a_run().answers(50, 60, 70).stops(100).ends()
     run.report()
     step = Step(

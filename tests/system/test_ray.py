@@ -202,7 +202,7 @@ def test_three_nodes_are_as_one(nodes: Nodes, mock: MockProcess, tmp_path: Path)
 
 
 def test_trees_on_three_nodes(nodes: Nodes, mock: MockProcess, tmp_path: Path) -> None:
-    """Each session whole on one node; each turn once, after all that it waits for."""
+    """A session is whole on one node; a turn is asked once, after all that the turn waits for."""
     options = ("--agentic", FORM, "--sessions", "9", "-c", "3", "--seed", "7", "--on-invalid", "warn")
     run = tmp_path / "run"
     report = report_of(perf(mock, run, *options, "--ray", nodes.address, "--nodes", "3"))

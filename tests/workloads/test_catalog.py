@@ -77,7 +77,7 @@ def section(result: Workload) -> str:
 
 
 def test_the_page_has_every_benchmark() -> None:
-    """With its scorers and options; `make golden` writes it again."""
+    """The page has every benchmark with scorers and options; `make golden` writes the page."""
     own = [workload(name) for name in names()]
     assert [result.name for result in own if not (result.about and result.checked)] == []
     sections = "\n\n".join(map(section, own))

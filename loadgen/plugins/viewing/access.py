@@ -47,14 +47,14 @@ class Access:
 
     @staticmethod
     async def add_headers(_: web.Request, response: web.StreamResponse) -> None:
-        """Give an answer its headers, before the first byte."""
+        """Add the headers to an answer before the first byte."""
         for name, value in _HEADERS.items():
             response.headers.setdefault(name, value)
         response.headers.setdefault("Content-Security-Policy", _POLICY)
 
     @web.middleware
     async def middleware(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Refuse what is not let in."""
+        """Refuse requests of other hosts or without the token."""
         if request.host not in {f"{HOST}:{self._port}", f"localhost:{self._port}"}:
             raise web.HTTPForbidden(
                 text=f"open http://{HOST}:{self._port}/, not another name of this machine\n"

@@ -1,4 +1,4 @@
-"""A run in progress as its page shows it: cards, targets, and plots over time."""
+"""The page of a run in progress: cards, targets, and plots over time."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class LiveRun:
 
 
 def heading(run: Path) -> tuple[str, ...]:
-    """The model of a run, its endpoint, and its load, from the head of the log.
+    """The model, the endpoint and the load of a run, from the head of the log.
 
     Raises:
         LogError: See `LiveRun`.

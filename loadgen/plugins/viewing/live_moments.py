@@ -1,4 +1,4 @@
-"""A run in progress over time: the plots of its report, from each ended request once, in bounded memory.
+"""A run in progress over time: the report's plots, from every ended request once, in bounded memory.
 
 Rates, requests in flight and tokens are those of `reporter.plots.over_time` for measured requests; a
 percentile is that of values rounded to `_STEP` of their size.
@@ -68,7 +68,7 @@ class LiveMoments:
         self._last = 0
 
     def add(self, rows: Iterable[tuple[Any, ...]]) -> None:
-        """Take requests that have ended, as `QUERY` has them."""
+        """Take ended requests, as rows of `QUERY`."""
         # Nodes have clocks of their own: each counts from its first request.
         for row in sorted(rows, key=lambda row: (row[1], row[4])):
             self._add(*row)
@@ -130,7 +130,7 @@ class LiveMoments:
         return max(0.0, (at_ns - self._first_ns.setdefault(node, at_ns)) / 1e9)
 
     def _reach(self, at_s: float) -> None:
-        """Have a moment for a time; moments are joined in pairs where they would be too many."""
+        """Make a moment for a time; join moments in pairs above `MOST_MOMENTS`."""
         while at_s / self.width_s >= MOST_MOMENTS:
             self.width_s *= 2
             self._last //= 2

@@ -107,7 +107,7 @@ class LiveRuns:
                 self._thread.submit(live.__exit__)
 
     def _read(self, live: LiveRun) -> tuple[bytes, float]:
-        """The data of an event, and the CPU seconds that it took."""
+        """The data of an event, and the CPU time of the reading in s."""
         started_s = time.thread_time()
         data = self._written(live)
         return data, time.thread_time() - started_s

@@ -243,7 +243,7 @@ def _linked(series: SeriesOverview, where: str) -> SeriesOverview:
 
 
 def series_comparison_page(folders: Sequence[Path], names: Sequence[str]) -> str:
-    """Two series point by point, and their curves over each other."""
+    """Two series point by point, with the curves of both in one plot."""
     settings = CompareSettings(runs=list(folders))
     comparison = compare_points(settings, *points_of_series(settings))
     overviews = [_linked(of, address(name)) for of, name in zip(overviews_of(folders), names, strict=True)]

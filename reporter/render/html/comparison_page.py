@@ -98,7 +98,7 @@ def _with_bars(table: Table, rows: Sequence[ComparisonRow], index: int) -> Table
     """The table with intervals as bars, all of one scale."""
     changes = [row.changes[index - 1] for row in rows]
     ends = (abs(end) for change in changes for end in (change.by, change.low, change.high) if end is not None)
-    scale = min(max(*ends, _NARROWEST, _NARROWEST), _WIDEST)
+    scale = min(max((*ends, _NARROWEST)), _WIDEST)
     place = next(number for number, column in enumerate(table.columns) if column.title == "interval")
     of_metric = iter(changes)
     drawn = (

@@ -119,7 +119,7 @@ def samples(scored: ScoredSamples) -> Samples:
 
 
 def compared(scored: ComparedAnswers, labels: Sequence[str]) -> Samples:
-    """The answers of two runs to the same questions."""
+    """The answers of two runs to common questions."""
     made, room, rests = [], SAMPLE_BYTES, _Rests(SAMPLE_BYTES // 2)
     instructions = common_beginnings(answer.sides[0] for answer in scored.answers)
     for answer in scored.answers:
@@ -212,7 +212,7 @@ def _tags_of(sample: ScoredSample) -> Mapping[str, str]:
 
 
 def _answer(sample: ScoredSample) -> str:
-    """What the grader took for the answer; the answer itself for a judge; the end of one that is unparsed."""
+    """The answer that the grader extracted; for a judge the whole answer; else the end of the answer."""
     output = " ".join(sample.answer["output"].text.split()) if "output" in sample.answer else ""
     if sample.judged and output:
         return _one_line(output)
@@ -220,7 +220,7 @@ def _answer(sample: ScoredSample) -> str:
 
 
 def common_beginnings(scored: Iterable[ScoredSample]) -> Mapping[str, int]:
-    """By benchmark, the characters that all its questions begin with: instructions, up to a line's end."""
+    """By benchmark, the number of characters of the questions' common beginning, up to a line's end."""
     texts: dict[str, list[str]] = {}
     for sample in scored:
         texts.setdefault(sample.task, []).append(sample.question.text)

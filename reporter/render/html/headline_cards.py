@@ -57,7 +57,7 @@ _UNBOUND: Final[tuple[Tone, str]] = ("", "")
 
 
 def _bounds(report: Report) -> Bounds:
-    """By headline, the tone and the text of the first target that it misses, or else meets."""
+    """By headline, the tone and the text of the first missed target, or else of the first met target."""
     bounds: dict[str, tuple[Tone, str]] = {}
     rows = () if report.verdict is None else report.verdict.rows
     for row in sorted(rows, key=lambda row: row.status == "PASS"):

@@ -1,4 +1,4 @@
-"""Figures of drawn requests for the script of a page: one text of numbers, and the values that color them."""
+"""Figures of drawn requests for the script of a page: a text of numbers, and the values with colors."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class LaneFigures:
 
 
 def figures(requests: Sequence[LaneRequest], rows: Sequence[int], duration_ms: float) -> LaneFigures:
-    """The figures of requests, each of which is drawn in a row."""
+    """The figures of requests, with the row of every request."""
     attributes = [dict(_attributes(request)) for request in requests]
     colors = dict(_colors(attributes))
     prefix = commonprefix([request.sample_uuid for request in requests])  # noqa: RUF071 (no paths)
@@ -75,7 +75,7 @@ def _of_request(request: LaneRequest, row: int) -> Iterator[float | None]:
 
 
 def join_ms(turn: LaneTurn) -> float:
-    """How long the turn before in its stream had ended when all that it waited for had."""
+    """The time in ms from the end of the stream's previous turn to the end of all that a turn waited for."""
     if turn.own_ready_ms is None or turn.ready_ms is None:
         return 0.0
     return max(turn.ready_ms - turn.own_ready_ms, 0.0)
@@ -83,7 +83,7 @@ def join_ms(turn: LaneTurn) -> float:
 
 def _attributes(request: LaneRequest) -> Iterator[tuple[str, str]]:
     if isinstance(request, LaneTurn):
-        yield "agent", request.agent or ("subagent" if request.stream else "main")
+        yield "agent", request.agent_name
     if request.endpoint is not None:
         yield "endpoint", request.endpoint
     yield from list(_tags(request.tags).items())[:_MOST_TAGS]

@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from reporter import statements
+from reporter.json_values import number
 from reporter.plots.pareto import FRONT, INTERACTIVITY, KNEE, TTFT
 from reporter.plots.plot_value import Axis, Plot
 from reporter.render.console_page import clean
@@ -63,16 +64,15 @@ def _load_axes(overviews: Sequence[SeriesOverview]) -> Mapping[str, Axis]:
     names = dict.fromkeys(name for row in rows for name in row)
     return {
         name: Axis(clean(name), _LOADS.get(name, ""))
-        for name in names
-        if len({row.get(name) for row in rows}) >= _FEWEST and all(_is_number(row.get(name)) for row in rows)
+        for name, values in ((name, [row.get(name) for row in rows]) for name in names)
+        if len(set(values)) >= _FEWEST and None not in map(number, values)
     }
 
 
 def _curves(series: SeriesOverview, axes: Mapping[str, Axis], *, is_named: bool) -> Iterator[LoadCurve]:
     """Runs that differ in the load alone, in the order of the load."""
-    load = next((name for name in _LOADS if name in axes), None) or next(
-        iter(axes.keys() - _FIGURES.keys()), ""
-    )
+    varied = [name for name in axes if name not in _FIGURES]
+    load = next((name for name in _LOADS if name in varied), varied[0] if varied else "")
     curves: dict[str, list[CurvePoint]] = {}
     pairs = zip(series.rows, series.results, strict=True)
     for row, result in sorted(pairs, key=lambda pair: pair[0]["axes"].get(load) or 0):
@@ -87,7 +87,7 @@ def _curves(series: SeriesOverview, axes: Mapping[str, Axis], *, is_named: bool)
 def _point(series: SeriesOverview, row: Mapping[str, Any], result: str, load: str) -> CurvePoint:
     folder = str(row["folder"])
     label = f"{row['axes'][load]:g}" if load in row["axes"] else clean(row["name"])
-    loads = {name: (value, None, None) for name, value in row["axes"].items() if _is_number(value)}
+    loads = {name: (value, None, None) for name, value in row["axes"].items() if number(value) is not None}
     stands = row["valid"] or row["accepted"]
     return CurvePoint(
         label=label,
@@ -101,7 +101,7 @@ def _point(series: SeriesOverview, row: Mapping[str, Any], result: str, load: st
 
 
 def _figure(row: Mapping[str, Any], name: str) -> tuple[float, float | None, float | None] | None:
-    """A figure of a run with the ends of the 95 % interval, as far as they are known."""
+    """A figure of a run with the ends of the 95 % interval, or None for an unknown end."""
     value = row[name]
     if value is None:
         return None
@@ -134,7 +134,7 @@ def _of_planes(overviews: Sequence[SeriesOverview]) -> Mapping[str, Mapping[str,
     if len(overviews) > 1:
         return {}
     plots = {plot.name: plot for plot in overviews[0].plots if isinstance(plot, Plot)}
-    folders = {row["name"]: clean(row["folder"]) for of in overviews for row in of.rows}
+    folders = {row["name"]: clean(row["folder"]) for row in overviews[0].rows}
     return {
         figure: {
             series.name: tuple(folders[label] for label in series.labels or () if label in folders)
@@ -144,7 +144,3 @@ def _of_planes(overviews: Sequence[SeriesOverview]) -> Mapping[str, Mapping[str,
         for plane, figure in _PLANES.items()
         if f"pareto-{plane}" in plots
     }
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -143,7 +143,8 @@ class Plots:
     phases: tuple[RunPhase, ...] = ()
 
 
-_ROW: Final = 20
+ROW: Final = 20
+"""The height of a lane, in units of the drawing."""
 _THIN: Final = 4
 _HIGH: Final = 640
 
@@ -178,12 +179,12 @@ class SwimLane:
     @property
     def height(self) -> int:
         """The height of the drawing, in px: many rows are thin."""
-        return self.rows * max(_THIN, min(_ROW, _HIGH // self.rows))
+        return self.rows * max(_THIN, min(ROW, _HIGH // self.rows))
 
 
 @dataclass(frozen=True, slots=True)
 class SessionLanes:
-    """Sessions, each of which opens, or requests over time, and what the kinds of lines mean."""
+    """Sessions as folds, or requests over time, and the meanings of the kinds of lines."""
 
     template: ClassVar = "lanes"
     anchor: str
@@ -301,7 +302,7 @@ class Samples:
 
     @property
     def tags(self) -> Mapping[str, Mapping[str, int]]:
-        """The tags that tell samples apart: their values, each with the number of samples."""
+        """The tags that tell samples apart: by tag, the number of samples by value."""
         counts: dict[str, Counter[str]] = {}
         for sample in self.samples:
             for name, value in sample.tags.items():

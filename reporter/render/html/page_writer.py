@@ -75,7 +75,7 @@ def asset(name: str) -> str:
 
 @cache
 def _packed_charts() -> str:
-    """The plotting library, compressed: a third of its size. The page's script unpacks it."""
+    """The plotting library, compressed to a third; the page's script unpacks the library."""
     return base64.b64encode(gzip.compress(asset(_CHARTS).encode(), mtime=0)).decode()
 
 

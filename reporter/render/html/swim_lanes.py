@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from reporter import statements
 from reporter.number_text import NOTHING, counted, figure, seconds, whole
 from reporter.render.html.lane_figures import figures, join_ms
-from reporter.render.html.page import SessionLanes, SwimLane
+from reporter.render.html.page import ROW, SessionLanes, SwimLane
 from reporter.render.table import Mark, Table, headed, tone
 
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ WIDTH: Final = 5000
 """Units of the drawing from the first issue to the last end of a session."""
 LEAST: Final = 3
 """The width of the shortest part of a request."""
-ROW: Final = 20
-"""The height of a lane."""
 ZOOM: Final = "Drag, or press + and -, to zoom; click a request for its figures."
 _INDENT: Final = "\u00a0\u00a0"
 _MOST_ROWS: Final = 32
@@ -121,7 +119,7 @@ def _parents(turns: Iterable[LaneTurn]) -> dict[int, int]:
 
 
 def _path(stream: int, parents: Mapping[int, int]) -> tuple[int, ...]:
-    """The streams from the main agent to a stream; of a log whose parents go in circles, each once."""
+    """The streams from the main agent to a stream, without repetition where a log's parents form a circle."""
     path = [stream]
     while (parent := parents.get(path[0])) is not None and parent not in path:
         path.insert(0, parent)
@@ -145,10 +143,9 @@ def _names(turns: Sequence[LaneTurn], rows: Mapping[int, int]) -> tuple[str, ...
 
 
 def _name(turn: LaneTurn, parents: Mapping[int, int]) -> str:
-    """The name of an agent, indented by its depth in the tree."""
+    """The name of an agent, indented by the depth in the tree."""
     depth = len(_path(turn.stream, parents)) - 1
-    name = turn.agent or ("subagent" if turn.stream else "main")
-    return f"{_INDENT * (depth - 1)}└ {name}" if depth else name
+    return f"{_INDENT * (depth - 1)}└ {turn.agent_name}" if depth else turn.agent_name
 
 
 def _paths(turns: Sequence[LaneTurn], rows: Mapping[int, int]) -> Iterator[tuple[str, str]]:
@@ -194,7 +191,7 @@ def _paths(turns: Sequence[LaneTurn], rows: Mapping[int, int]) -> Iterator[tuple
 
 
 def _longest(turns: Sequence[LaneTurn], rows: Mapping[int, int]) -> list[LaneTurn]:
-    """The requests whose figures are in the page, in the order of the rows."""
+    """The requests with figures in the page, in the order of the rows."""
     longest = sorted(turns, key=lambda turn: turn.sent_ms - turn.ended_ms)[:_MOST_FIGURES]
     return sorted(longest, key=lambda turn: (rows[turn.stream], turn.sent_ms))
 

@@ -1,4 +1,4 @@
-"""Triton's stream and KServe's tensors, against a server that keeps its requests and its times."""
+"""Triton's stream and KServe's tensors, against a server that keeps requests and times."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class TritonStandIn:
-    """A server of one model, with the bodies of its requests and the times of its texts, by request."""
+    """A server of one model, with the bodies of requests and the times of texts, by request."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, dict[str, Any]]] = []

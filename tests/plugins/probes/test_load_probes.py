@@ -1,4 +1,4 @@
-"""Probes during a load: the server's record of them, their own figures, and the figures that lack them."""
+"""Probes during a load: the server's record, the figures of probes, and the figures without probes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_a_kind_is_read() -> None:
 
 
 def test_probes_are_out_of_the_load_and_have_figures_of_their_own(tmp_path: Path) -> None:
-    """The server saw both kinds; the report, its rules and SQL keep them apart."""
+    """The server saw probes and the load; the report, rules and SQL keep both apart."""
     with start_mock(models=("big", "small"), ttft="30ms", itl="1ms", tokens="20") as mock:
         run = perf(
             url=mock.url,

@@ -29,7 +29,7 @@ S = 10**9
 
 
 def points(plots: Sequence[Plot]) -> dict[tuple[str, str], dict[float, float]]:
-    """The values of each series by place, without those that are nothing."""
+    """The values other than zero of every series, by place."""
     return {
         (plot.name, series.name): {
             round(float(x), 6): float(y) for x, y in zip(series.x, series.y, strict=True) if y
@@ -77,7 +77,7 @@ def test_the_plots_are_those_of_the_report(tmp_path: Path) -> None:
     st.lists(st.tuples(st.integers(0, 900), st.integers(0, 400), st.integers(0, 9)), min_size=1, max_size=20)
 )
 def test_wider_moments_are_the_same_as_wide_ones(requests: list[tuple[int, int, int]]) -> None:
-    """Moments that are joined on the way have what moments of that width would; there are never too many."""
+    """Joined moments equal moments of the joined width, and stay within `MOST_MOMENTS`."""
     rows: list[tuple[Any, ...]] = []
     for start, span, tokens in [(0, 0, 0), *requests]:
         begun_ns, ended_ns = start * S, (start + span) * S
@@ -95,7 +95,7 @@ def test_wider_moments_are_the_same_as_wide_ones(requests: list[tuple[int, int, 
 
 
 def test_a_resumed_run_shows_the_last_segment() -> None:
-    """The time between segments is not drawn, nor what was cut off in an earlier one."""
+    """The plots leave out the time between segments, and the requests of earlier segments."""
     moments = LiveMoments(is_open=False)
     row = ("completed", 0, S, 2 * S, None, None, 0, 1.0, 2.0)
     moments.add([(None, 1, *row)])

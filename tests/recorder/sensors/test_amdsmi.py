@@ -130,7 +130,7 @@ xpum_temperature_celsius{uuid="u0",dev_name="Max 1550",sub_dev="0",location="mem
 
 
 def test_tiles_of_intel_are_parts_of_a_gpu() -> None:
-    """Bytes of tiles add up, the power of a GPU is its own, and a card repeats its GPUs."""
+    """Bytes of tiles add up; the power of a GPU counts once, though a card repeats the power."""
     first, second = observed(INTEL_PAGE, Naming("intel_exporter", ""), INTEL, whole=False)
     assert first.labels == {"uuid": "u0"}
     assert first.values == {

@@ -1,4 +1,4 @@
-"""The page of two runs with the same questions shows both answers to each, next to each other."""
+"""The page of two runs with common questions shows the two answers to a question next to each other."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def test_the_same_question_in_two_runs(
     a_run: Callable[..., Any], accuracy_page: MadePage, browser: Any, tmp_path: Path
 ) -> None:
-    """What was lost and won, by the outcome in either run, and both answers; axe finds nothing."""
+    """The page counts lost and won answers by outcome, and shows both answers; axe finds nothing."""
     later = Benchmark(a_run()).asks(
         "gsm8k", 12, tags=lambda number: {"subject": ("algebra", "sums")[number % 2]}, groups=["subject"]
     )

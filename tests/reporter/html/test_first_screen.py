@@ -34,7 +34,7 @@ def judged(hostile_page: MadePage) -> Mapping[str, Report]:
 
 @pytest.mark.parametrize("status", ["PASS", "FAIL", "INCONCLUSIVE"])
 def test_the_verdict_is_the_answer(judged: Mapping[str, Report], status: str) -> None:
-    """With its one reason, and nothing else."""
+    """The first screen has the verdict with the only reason, and nothing else."""
     report = judged[status]
     assert [mark.text for mark in result(report)] == [status]
     assert report.verdict is not None
@@ -92,7 +92,7 @@ def test_five_tiles_have_the_median_the_p99_and_failures(hostile_page: MadePage)
 
 
 def test_a_tile_says_whether_its_target_holds(hostile_page: MadePage, judged: Mapping[str, Report]) -> None:
-    """Below the figure, which is red where it does not."""
+    """The target is below the figure, which is red on a miss."""
     page = page_of(judged["FAIL"], hostile_page.contents)
     (cards,) = [it for it in page.sections if isinstance(it, FigureCards)]
     bounds = {card.label: [(it.bound, it.tone) for it in card.figures] for card in cards.cards}

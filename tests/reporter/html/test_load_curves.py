@@ -1,4 +1,4 @@
-"""The runs of series on chosen axes, and the page that shows them."""
+"""The runs of series on chosen axes, and the page with the curves."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def series(rows: list[dict[str, Any]], results: list[str] | None = None, **more:
 
 
 def made(*overviews: SeriesOverview) -> LoadCurves:
-    """The section, which there is."""
+    """The section of curves; fails without one."""
     curves = section(overviews)
     assert curves is not None
     return curves
@@ -55,7 +55,7 @@ ROWS = [
 
 
 def test_points_are_in_the_order_of_the_load_with_intervals_and_results() -> None:
-    """Axes are what at least two runs have; targets are bounds in the unit of their axis."""
+    """Axes are figures of at least two runs; targets are bounds in the unit of the axis."""
     targets = ["latency:p(50)<100ms", "error<1%", "ttft:p(99)<1s", "no target"]
     curves = made(series(ROWS, ["pass", "missed", "invalid"], targets=targets))
     assert list(curves.axes) == ["concurrency", "output_tps", "latency_p50_ms", "error_rate"]
@@ -89,7 +89,7 @@ def test_runs_that_differ_in_more_than_the_load_are_on_lines_of_their_own() -> N
 
 
 def test_the_page_of_a_sweep_says_what_was_run_and_leads_to_its_runs() -> None:
-    """Model, endpoint, load and date below the title; a row of the table links to the report of its run."""
+    """Model, endpoint, load and date are below the title; a row of the table links to the run's report."""
     lines = ("llama at http://127.0.0.1:8000/v1", "concurrency 1, 8, 16", "2026-01-01 10:00 UTC")
     notes = ("concurrency-16: invalid",)
     links = {"concurrency-8": "/run/sweep/02-concurrency-8"}

@@ -305,7 +305,7 @@ def test_a_cumulative_distribution_is_shown_up_to_its_p99() -> None:
 
 
 def test_a_closed_sample_shows_question_answer_and_reference() -> None:
-    """In one line each; of an answer that could not be parsed the end; a filter for tags that differ."""
+    """A sample has a line; an unparsed answer shows the end; tags that differ have a filter."""
     scored = ScoredSample(
         *("gsm8k", "correct", 1.0, "q1", 1, {"level": "hard", "kind": "sums"}, "18", ""),
         *(Excerpt("Answer\nbriefly.\nHow\nmany " + 200 * "x", 225),),

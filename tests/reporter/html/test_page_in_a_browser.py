@@ -260,7 +260,7 @@ def slower(a_run: Any) -> Path:
 
 
 def swept() -> SeriesOverview:
-    """Five runs, two of them alike; all but the last met their targets."""
+    """A sweep of five runs, two with equal figures; all but the last met the targets."""
     none: dict[str, Any] = dict.fromkeys(Figures.__dataclass_fields__)
     runs = {
         load: Figures(
@@ -322,7 +322,7 @@ def test_a_drag_zooms_and_a_button_resets(opened_page: Opened) -> None:
 def test_a_cumulative_distribution_is_cut_at_its_p99(
     hostile_page: MadePage, open_page: Any, tmp_path: Path
 ) -> None:
-    """A switch shows the slowest 1 % too, and leaves them out again."""
+    """A switch shows the slowest 1 % too, and leaves the slowest out again."""
     series = PlotSeries("TTFT", "step", (1.0, 2.0, 900.0), (50.0, 99.0, 100.0))
     plot = Plot("ttft-cdf", "TTFT", Axis("TTFT", "ms"), Axis("share", "%"), (series,), "SELECT 1")
     section = Plots("plots", "Plots", (PlotGroup("TTFT", (plot,)),), {})

@@ -164,7 +164,7 @@ def test_telemetry_is_on_the_time_axis_of_the_requests(
 def test_a_comparison_has_the_distributions_of_its_runs(
     run: Path, a_run: Callable[..., Any], ask: Callable[..., QueryResult]
 ) -> None:
-    """Over each other; the figures of its table are in their query."""
+    """The distributions of both runs are in one plot; the query has the figures of the table."""
     other = observed(a_run, slower_ms=40)
     comparison = compare_runs(CompareSettings(runs=[run, other]))
     plots = plots_of_comparison(comparison)

@@ -233,7 +233,7 @@ def test_a_session_of_a_thousand_requests_is_small() -> None:
 
 
 def _zooms(tab: Any, drawing: Any) -> None:
-    """By a drag, buttons, the wheel and keys; each time the axis has the moments of what is shown."""
+    """A drag, buttons, the wheel and keys zoom; the axis has the moments of the shown part."""
 
     def shown() -> tuple[float, ...]:
         left, _, width, _ = map(float, drawing.get_attribute("viewBox").split())
@@ -263,7 +263,7 @@ def _zooms(tab: Any, drawing: Any) -> None:
 
 
 def _colors_of_requests(tab: Any) -> None:
-    """All requests of the run, by their parts or by a tag of each."""
+    """The colors of all requests of the run are those of parts, or of a tag."""
     tab.locator("a[href='#request-lanes']").click()
     section = tab.locator("#request-lanes")
     assert section.locator("path.decode").last.get_attribute("d").count("M") == SESSIONS * len(TURNS)
