@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final
 
 from loadgen.plugins.viewing.live_moments import QUERY, LiveMoments
 from loadgen.sessions.run.report_of_log import started_with
@@ -58,10 +58,7 @@ class LiveRun:
         """Whether the log has more than the last reading took."""
         return self._log.is_behind
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
         """Close the database that plots are computed in."""
         self._log.__exit__()
 

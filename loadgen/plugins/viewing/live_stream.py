@@ -104,7 +104,7 @@ class LiveRuns:
             await followed.publish("failed", orjson.dumps(printable(message_of(error))))
         finally:
             if live is not None:
-                self._thread.submit(live.__exit__)
+                self._thread.submit(live.close)
 
     def _read(self, live: LiveRun) -> tuple[bytes, float]:
         """The data of an event, and the CPU time of the reading in s."""

@@ -154,11 +154,11 @@ class Pages:
             for name in request.query.getall("run", [])
         }
         newest_first = await self._lists.run(self._folder.runs)
-        folders = [chosen[run.folder] for run in reversed(newest_first) if run.folder in chosen]
-        if len(folders) < _LEAST_SIDES:
+        sides = [run for run in reversed(newest_first) if run.folder in chosen]
+        if len(sides) < _LEAST_SIDES:
             raise UsageError("choose two or more runs in the list to compare them")
-        names = [run.folder for run in reversed(newest_first) if run.folder in chosen]
-        has_series = any(run.runs is not None for run in newest_first if run.folder in chosen)
+        folders, names = [chosen[side.folder] for side in sides], [side.folder for side in sides]
+        has_series = any(side.runs is not None for side in sides)
         page = await self._figures.run(
             lambda: series_comparison_page(folders, names) if has_series else comparison_page(folders)
         )
