@@ -198,7 +198,7 @@ WORKS: Final[Mapping[str, Callable[[Cores, int], Iterator[Row]]]] = {
 NATIVE: Final = ("burst", "paced", "memory", "growth", "both_cores")
 """What needs the native server."""
 ON_ALL_CORES: Final = ("both_cores", "report")
-"""What is not pinned, as on a user's machine."""
+"""The measurements without pinned processes, as on a user's machine."""
 
 
 def both(cores: Cores, work: Work, rounds: int, *, memory: bool = False) -> Pairs:

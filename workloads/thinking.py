@@ -25,7 +25,7 @@ _OPENED_BY_TEMPLATE: Final = ("</think>", "</seed:think>", "[/THINK]", "◁/thin
 """Closing tags whose opening one may be the end of the prompt, by the model's chat template."""
 
 MARKS: Final = (*TAGS, *_OPENED_BY_TEMPLATE)
-"""A text without any of these has no reasoning in tags."""
+"""The marks of reasoning in tags; a text without any mark has no such reasoning."""
 
 
 def answer_start(text: str) -> int:

@@ -79,7 +79,7 @@ def measured(server: Server, folder: Path) -> dict[str, Any]:
 
 
 def taken(server: Server, step: Step, folder: Path, record: dict[str, Any], url: str, metrics: str) -> None:
-    """Run one command, and add the result to the record."""
+    """Run a command, and add the result to the record."""
     runs = {f"{{{earlier.name}}}": str(folder / slug(earlier.name)) for earlier in server.steps}
     own = folder / slug(step.name)
     command = [str(LOADGEN), *(filled(word, {"{model}": server.model, **runs}) for word in step.arguments)]

@@ -1,4 +1,4 @@
-"""The steps of every engine that answers chats."""
+"""The steps of engines with chats."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ COMPARE: Final = ("compare",)
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One quantity of both sides: SQL on the run's log, and the growth of counters of the engine."""
+    """A quantity of both sides: SQL on the run's log, and the growth of counters of the engine."""
 
     quantity: str
     sql: str
@@ -53,7 +53,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One loadgen command; `{url}`, `{model}` and earlier steps' names in braces are replaced."""
+    """A loadgen command; `{url}`, `{model}` and earlier steps' names in braces are replaced."""
 
     name: str
     arguments: Sequence[str]
@@ -63,7 +63,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """One way to start an engine, and the steps on it."""
+    """A command that starts an engine, and the steps against the engine."""
 
     name: str
     version: Sequence[str]  #: a command that prints it
@@ -78,7 +78,7 @@ class Server:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One figure of both sides."""
+    """A figure of both sides."""
 
     server: str
     version: str
@@ -153,7 +153,7 @@ def installed(name: str, models: Sequence[Sequence[str]]) -> None:
 
 
 def make_models(python: Path, models: Sequence[Sequence[str]]) -> None:
-    """Make the models that are missing, each by the arguments of tiny_models.py."""
+    """Make the missing models by the arguments of tiny_models.py."""
     for kind, *names in models:
         paths = [MODELS / name for name in names]
         subprocess.run(

@@ -1,4 +1,4 @@
-"""Other clients against servers with known answers: the reported figures, and their errors.
+"""Other clients against servers with known answers: the reported figures and the errors of the figures.
 
     python benchmarks/other_clients/run.py [--tools NAME …] [--only shapes|times] [--shapes NAME …] [--out F]
 
@@ -177,7 +177,7 @@ def times(cores: Cores, programs: Mapping[str, str], rounds: int) -> list[dict[s
 
 
 def timed(cores: Cores, program: str, tool: Tool, streams: int, requests: int) -> dict[str, Any]:
-    """One run at a number of streams."""
+    """A run at a number of streams."""
     with TemporaryDirectory() as folder, NativeServer(cores.server, PACE) as server:
         task = Task(server.url, streams, requests, PACE.tokens, Path(folder))
         before = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -27,7 +27,7 @@ _CHANGES: Final = {
     (True, True): "both right",
 }
 MOST_ANSWERS: Final = {LOST: 40, WON: 40, "both wrong": 20, "both right": 10}
-"""Of all benchmarks together."""
+"""The most answers of all benchmarks together, by change."""
 
 
 @dataclass(frozen=True, slots=True)

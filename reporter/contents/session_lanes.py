@@ -69,17 +69,17 @@ class LaneTurn(LaneRequest):
 
     @property
     def agent_name(self) -> str:
-        """The agent, or its role where the log has no name."""
+        """The name of the agent; `main` or `subagent` where the log has no name."""
         return self.agent or ("subagent" if self.stream else "main")
 
 
 def sessions(log: OpenLog) -> tuple[tuple[LaneTurn, ...], ...]:
-    """The requests of each session: of the slowest ones, and of one of median duration."""
+    """The requests of sessions: the slowest sessions, and a session of median duration."""
     return _by_place(log, "session_lanes")
 
 
 def episodes(log: OpenLog) -> tuple[tuple[LaneTurn, ...], ...]:
-    """The requests of each episode: of the slowest ones, and of one of median duration."""
+    """The requests of episodes: the slowest episodes, and an episode of median duration."""
     return _by_place(log, "episode_lanes")
 
 

@@ -24,7 +24,7 @@ _OF_THE_SESSION: Final = (
     *("clocks", "session_events", "segment_ends", "session"),
     *("credible", "windows", "definitions"),
 )
-"""Those of `reporter.log.tables.TABLES` that the view `samples` needs in addition to `requests`."""
+"""The names of `reporter.log.tables.TABLES` that the view `samples` needs in addition to `requests`."""
 
 
 def make_views(connection: DuckDBPyConnection, run: Path, views: Collection[str]) -> None:
@@ -54,7 +54,7 @@ def tables_of(views: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def load_only(connection: DuckDBPyConnection, run: Path, names: Collection[str]) -> None:
-    """Make tables and views of those that `tables_of` names.
+    """Make tables and views by names of `tables_of`.
 
     Raises:
         LogError: As for `reporter.log.tables.load_tables`.

@@ -133,7 +133,7 @@ class OpenLog:
         return self.connection.execute(query, parameters)
 
     def load(self, tables: Collection[str]) -> None:
-        """Load those tables and views on demand that are not there yet, for all values of the log.
+        """Load missing tables and views on demand, for all values of the log.
 
         Args:
             tables: Names of `reporter.log.tables.SAMPLE_VIEWS` and `BIG_TABLES`.

@@ -144,7 +144,7 @@ BIG_TABLES: Final[Mapping[str, str | None]] = {
 ON_DEMAND: Final = {**dict.fromkeys(SAMPLE_VIEWS), **BIG_TABLES}
 
 _FEW: Final = frozenset({"session_events", "unencoded", "episode_ends", "tree_ends"})
-"""Those of `TABLES` that are of few events among many, which one scan of the log finds together."""
+"""The names of `TABLES` with few events among many, which a single scan of the log finds together."""
 
 _FEW_EVENTS: Final = """
     SELECT seq, code, name, at_ns, coalesce(data, '') AS data FROM events JOIN event_types USING (code)
@@ -187,7 +187,7 @@ def load_tables(connection: DuckDBPyConnection, run: Path) -> None:
 
 
 def load_on_demand(connection: DuckDBPyConnection, run: Path, names: Collection[str]) -> None:
-    """Load those `SAMPLE_VIEWS` and `BIG_TABLES` that a database does not have yet.
+    """Load the `SAMPLE_VIEWS` and `BIG_TABLES` that a database does not have yet.
 
     Raises:
         LogError: As for `load_tables`.

@@ -184,7 +184,7 @@ def test_a_closed_port(loadgen: Loadgen, refusing: str, transport: str) -> None:
 
 
 def test_what_a_server_accepts_and_refuses(loadgen: Loadgen) -> None:
-    """Each parameter that a run may send, the page of metrics, other protocols, and media to abandonment."""
+    """The parameters that a run may send, the page of metrics, other protocols, and media to abandonment."""
     mocked: dict[str, Any] = {"ttft": "1ms", "itl": "3ms", "tokens": "300", "overrun": "60s"}
     with start_mock(models=("m", "lora"), refuse=("stream_options", "seed"), **mocked) as mock:
         run = loadgen("check", "--url", mock.url, "--model", "m")

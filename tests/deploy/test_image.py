@@ -80,7 +80,7 @@ def runs(tmp_path: Path) -> Path:
 
 @pytest.mark.usefixtures("image")
 def test_the_image(runs: Path) -> None:
-    """Not root, compiled; a measurement on a read-only file system; SIGTERM ends one in order."""
+    """The image is compiled, not root, measures on a read-only file system, and ends in order on SIGTERM."""
     assert docker("run", "--rm", IMAGE, "--version").endswith("(client I/O compiled)")
     user = docker("run", "--rm", "--entrypoint", "id", IMAGE, "--user")
     assert user == "10001"

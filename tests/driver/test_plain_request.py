@@ -117,7 +117,7 @@ class ReplayedTransport:
 
 
 async def rows_in_python(transport: Any, shapes: Shapes) -> list[Any]:
-    """The rows of one request that Python follows."""
+    """The rows of a request that Python follows."""
     events: list[Event] = []
     runner = RequestRunner(transport, CODEC, Generation("m"), events.append)
     runner._shapes = shapes
@@ -325,7 +325,7 @@ def test_unusual_responses_are_left_to_python(name: str, run: Run) -> None:
 
 
 def test_what_arrived_in_time_is_logged(run: Run) -> None:
-    """A request that is late is given up."""
+    """A late request is given up."""
 
     async def scenario() -> tuple[Asked, list[TurnOutcome]]:
         async with ScriptedServer(USUAL, USUAL, USUAL, [*CUT, Step.HANG]) as server:

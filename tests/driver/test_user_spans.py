@@ -67,7 +67,7 @@ def test_a_count_ends_a_ramp_before_its_last_user_begins(workers: int) -> None:
 @settings(max_examples=20)
 @given(users=st.integers(1, 9), workers=st.integers(1, 4), gap_ms=st.integers(20, 90))
 def test_each_user_asks_at_its_own_pace(users: int, workers: int, gap_ms: int) -> None:
-    """The first requests are spread over one gap; then each user asks once per gap, without drift."""
+    """The first requests are spread over a gap; then a user asks once per gap, without drift."""
     pool = SimulatedWorkers(Closed(users, f"every:{gap_ms}ms"), workers, duration_s=1.0)
     due = [moment - START_NS for moment, _ in pool.asked]
     starts = [user * gap_ms * MS // users for user in range(users)]

@@ -120,7 +120,7 @@ def test_a_comparison(run: Run, server: MockProcess, tmp_path: Path) -> None:
 
 
 def test_a_plot(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A table of points, a figure, and a picture; the points as HTML where no picture can be drawn."""
+    """A plot is a table of points, a figure, and a picture; without matplotlib the points are HTML."""
     plot = run.plot("ttft-cdf")
     points = plot.arrow()
     assert points["x"].to_pylist() == [x for series in plot.series for x in series.x]
@@ -142,7 +142,7 @@ def test_a_plot(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_data_frame(run: Run) -> None:
-    """The points of a plot, with a column each."""
+    """The points of a plot as columns."""
     pytest.importorskip("pandas", reason="needs the extra `dev`")
     plot = run.plot("ttft-over-time")
     frame = plot.df()

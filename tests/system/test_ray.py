@@ -66,7 +66,7 @@ TURNS = """
             ON earlier.conversation_id = later.conversation_id AND earlier.turn = before.turn
         WHERE earlier.ended_ns IS NULL OR earlier.ended_ns > later.issued_ns
     ) FROM session_turns AS later"""
-"""The turns of a run, those that it has twice, and those before the end of one that they wait for."""
+"""The turns of a run, the repeated turns, and the turns before the end of an awaited turn."""
 FORM = "sessions=9 turns=4 fanout=0.4 agent_turns=2 tool=0.1s think=0.1s"
 SESSIONS = "SELECT DISTINCT conversation_id FROM session_turns"
 

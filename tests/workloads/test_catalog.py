@@ -96,7 +96,7 @@ ELSEWHERE = (
 
 
 def test_benchmarks_known_elsewhere_are_tasks_or_documented() -> None:
-    """A name that is not a task is in the tables of rules or of importers."""
+    """Names other than tasks are in the tables of rules or of importers."""
     pages = "".join(
         (PAGE.parent / name).read_text(encoding="utf-8") for name in ("agent-rules.md", "import.md")
     )

@@ -34,7 +34,7 @@ _SCORE_DIGITS: Final = 4
 
 
 class LiveRun:
-    """A reader of a run in progress; each event of the log is read once.
+    """A reader of a run in progress, which reads an event of the log once.
 
     Args:
         run: The folder of the run.

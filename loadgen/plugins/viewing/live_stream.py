@@ -1,4 +1,4 @@
-"""Runs in progress as server-sent events: one reader a run, however many pages show the run."""
+"""Runs in progress as server-sent events: a reader per run, however many pages show the run."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class _Followed:
             self._news.notify_all()
 
     async def events(self) -> AsyncIterator[bytes]:
-        """The events from now on; a slow page misses those between."""
+        """The events from now on; a slow page misses events."""
         seen, is_over = 0, False
         while not is_over:
             async with self._news:

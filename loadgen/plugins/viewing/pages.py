@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 _OF_REPORTS: Final = ("page.css", "charts.min.js", "page.js")
 _STATIC: Final = ("view.css", "view.js", *_OF_REPORTS)
-"""The files that pages load; style and plots are those of reports."""
+"""The files of pages; style and plots are the files of reports."""
 _FIRST_QUERY: Final = """\
 SELECT status, error, count(*) AS requests, median(ttft_ms) AS ttft_p50_ms
 FROM samples
@@ -238,7 +238,7 @@ def series_page(folder: Path, where: str) -> str:
 
 
 def _linked(series: SeriesOverview, where: str) -> SeriesOverview:
-    """A series with the addresses of its runs' reports."""
+    """A series with the addresses of the reports of runs."""
     return replace(series, links={row["folder"]: f"{where}/{quote(row['folder'])}" for row in series.rows})
 
 

@@ -91,7 +91,7 @@ def changes(comparison: Comparison, rows: Sequence[ComparisonRow]) -> tuple[Tabl
 
 _WIDEST: Final = 0.5
 _NARROWEST: Final = 0.02
-"""The bounds of what a bar shows to each side, as a share of the first figure."""
+"""The bounds of the half-width of a bar, as a share of the first figure."""
 
 
 def _with_bars(table: Table, rows: Sequence[ComparisonRow], index: int) -> Table:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 REQUEST_BYTES: Final = 50_000
 SAMPLE_BYTES: Final = 110_000
-"""Of HTML that the texts of a section take at most: a page stays below 1 MB, and says what is left out.
+"""The most HTML of a section's texts: a page stays below 1 MB, and says what is left out.
 
 The rests of long texts, which open, take half as much in addition.
 """

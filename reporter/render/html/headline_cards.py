@@ -52,7 +52,7 @@ def cards(report: Report, contents: RunContents) -> FigureCards | None:
 Bounds = Mapping[str, tuple[Tone, str]]
 _MARKS: Final = {"PASS": "✓", "FAIL": "✗"}
 _WHOLE: Final = {"value", "rate"}
-"""The statistics of figures that have no other."""
+"""The statistics of figures with a single statistic."""
 _UNBOUND: Final[tuple[Tone, str]] = ("", "")
 
 

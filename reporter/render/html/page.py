@@ -276,7 +276,7 @@ class OpenedSample:
 
 
 MOST_VALUES: Final = 100
-"""Of a tag by which samples are filtered."""
+"""The most values of a tag that filters samples."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,7 @@ def triton() -> Iterator[TritonStandIn]:
 
 
 def test_a_run_of_each_protocol(triton: TritonStandIn, tmp_path: Path) -> None:
-    """The stream has three tokens, the first when the server wrote it; tensors have one text."""
+    """The stream has three tokens, the first at the time of the server's write; tensors have one text."""
     common: dict[str, Any] = {
         "url": triton.url,
         "model": "llama",

@@ -20,7 +20,7 @@ HOSTILE = "</script><b>x"
 
 
 def row(axes: dict[str, Any], *, valid: bool = True, **figures: float) -> dict[str, Any]:
-    """A run of a series, with these figures."""
+    """A run of a series with given figures."""
     none: dict[str, Any] = dict.fromkeys(Figures.__dataclass_fields__)
     name = "-".join(f"{axis}-{value}" for axis, value in axes.items())
     of_run = {
@@ -36,7 +36,7 @@ def row(axes: dict[str, Any], *, valid: bool = True, **figures: float) -> dict[s
 
 
 def series(rows: list[dict[str, Any]], results: list[str] | None = None, **more: Any) -> SeriesOverview:
-    """A sweep of these runs."""
+    """A sweep of given runs."""
     return SeriesOverview("s", "sweep", "", rows, results or [""] * len(rows), **more)
 
 
@@ -76,7 +76,7 @@ def test_points_are_in_the_order_of_the_load_with_intervals_and_results() -> Non
 
 
 def test_runs_that_differ_in_more_than_the_load_are_on_lines_of_their_own() -> None:
-    """Lines are named after the difference, and after the series where there are several."""
+    """Lines are named after the difference, and of several series after the series."""
     rows = [
         row({"rate": rate, "max-tokens": tokens}, output_tps=rate * tokens, latency_p50_ms=1.0)
         for tokens in (64, 128)

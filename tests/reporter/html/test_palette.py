@@ -25,7 +25,7 @@ _CONES = {
     "green": ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.01182, 0.04294, 0.968881)),
     "blue": ((1.255528, -0.076749, -0.178779), (-0.078411, 0.930809, 0.147602), (0.004733, 0.691367, 0.3039)),
 }
-"""What is seen without a kind of cones, in linear RGB (Machado, Oliveira, Fernandes 2009)."""
+"""The colors that people without a kind of cones see, in linear RGB (Machado, Oliveira, Fernandes 2009)."""
 
 _OKLAB = (
     (0.4122214708, 0.5363325363, 0.0514459929),
@@ -40,7 +40,7 @@ _OKLAB_OF_CUBE_ROOTS = (
 
 
 def _seen(color: str, cones: str) -> tuple[float, ...]:
-    """A color of the style sheet in OKLab, as seen without these cones."""
+    """A color of the style sheet in OKLab, as seen without a kind of cones."""
 
     def times(matrix: Sequence[Sequence[float]], vector: Sequence[float]) -> list[float]:
         return [sum(map(operator.mul, row, vector)) for row in matrix]
@@ -53,7 +53,7 @@ def _seen(color: str, cones: str) -> tuple[float, ...]:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_colors_of_series_differ_for_everyone(scheme: str) -> None:
-    """Without red, green or blue cones as well; 0.02 is the least difference that people see in OKLab."""
+    """Colors differ without red, green or blue cones too; people see differences from 0.02 in OKLab."""
     colors = [
         dict(zip(("light", "dark"), pair, strict=True))[scheme]
         for pair in re.findall(r"--c\d: light-dark\((#\w{6}), (#\w{6})\)", asset("page.css"))
