@@ -122,7 +122,7 @@ def _of_plugin(entry: Entry) -> _CommandEntry:
 def application(
     only: str | None = None, words: Sequence[str] | None = None, *, outline: bool = False
 ) -> typer.Typer:
-    """The program: all commands, or what is faster to make.
+    """The program with all commands, or with a part, which is faster to make.
 
     Args:
         only: A command or group to make alone.

@@ -69,7 +69,7 @@ def failures() -> Mapping[str, str]:
 
 
 def findings() -> Mapping[str, str]:
-    """Codes of findings, with their severity, and when a report has each."""
+    """Codes of findings, with the severity and the condition."""
     return {
         code: f"{row['severity']}: {_plain(row['when'])}" for row in finding_rows() for code in row["codes"]
     }
@@ -177,7 +177,7 @@ def views() -> Mapping[str, str]:
 
 
 def columns(view: str) -> Mapping[str, str]:
-    """The columns of a view with their meanings, which some share."""
+    """The meaning of each column of a view."""
     own = {
         name: _plain(meaning)
         for names, meaning in column_rows()[view]["columns"]

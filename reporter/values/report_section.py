@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_STATISTICS: Final = ("mean", "p50", "p95", "p99", "max")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,3 +43,31 @@ class ReportSection:
     tables: list[SectionTable] = field(default_factory=list)
     figures: dict[str, float | int | None] = field(default_factory=dict)
     sql: str = ""
+
+
+def distributions(
+    title: str, labels: Mapping[str, str], rows: Sequence[Mapping[str, Any]], sql: str
+) -> tuple[dict[str, float | None], list[SectionTable]]:
+    """Lay out the distributions of figures.
+
+    Args:
+        title: The title of the column of labels.
+        labels: The label of each figure, in the order of the table.
+        rows: A row per figure: the name in `figure`, and the mean, percentiles and maximum.
+        sql: The query of the rows.
+
+    Returns:
+        The statistics by name, such as `ttft_p50_ms`; and the table, if any figure has a row.
+    """
+    figures: dict[str, float | None] = {}
+    for row in rows:
+        name: str = row["figure"]
+        stem, unit = (name.removesuffix("_ms"), "_ms") if name.endswith("_ms") else (name, "")
+        figures |= {f"{stem}_{statistic}{unit}": row[statistic] for statistic in _STATISTICS}
+    by_name = {row["figure"]: row for row in rows}
+    shown = [
+        [label, *(by_name[name][statistic] for statistic in _STATISTICS)]
+        for name, label in labels.items()
+        if name in by_name
+    ]
+    return figures, [SectionTable([title, *_STATISTICS], shown, sql)] if shown else []

@@ -19,6 +19,7 @@ from loadgen.mock_endpoint.scenarios.answers import KEY
 from loadgen.mock_endpoint.scenarios.catalog import SCENARIOS
 from loadgen.plugins.selftest import (
     replayed_sessions,
+    run_rows,
     spoken_requests,
     stated_requests,
     uploads,
@@ -153,7 +154,7 @@ def test_wrong_replays_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     def small_cache(**options: Any) -> MockProcess:
         return start_mock(**{**options, "cache_blocks": 4})
 
-    monkeypatch.setattr(replayed_sessions, "perf_settings", wrong_settings)
+    monkeypatch.setattr(run_rows, "perf_settings", wrong_settings)
     monkeypatch.setattr(replayed_sessions, "start_mock", small_cache)
     early, many, hits = replayed_sessions.try_sessions("native", tmp_path / "sessions").misses
     assert "turns left before the end of what they wait for" in early.what

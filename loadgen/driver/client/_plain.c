@@ -225,6 +225,7 @@ bool plain_head(plain *p, const unsigned char *head, size_t length, int64_t at) 
     if (length < 12 || memcmp(head + 9, "200", 3)) return false;
     for (const unsigned char *line = head, *end = head + length; line < end;) {
         const unsigned char *newline = memchr(line, '\n', (size_t)(end - line));
+        if (!newline) return false;
         size_t size = (size_t)(newline - line) - (newline > line);
         if (is_field(line, size, "content-type")) {
             span value = value_of(line, size);
@@ -553,6 +554,7 @@ PyObject *body_plain(body *b, PyObject *arguments) {
     if (p) {
         plain_begin(p, shapes);
         p->sent = sent;
+        for (size_t i = 0; i < b->count; i++) b->pieces[i].tokens = 0; /* an earlier reader may have counted */
         bool known = plain_head(p, head.bytes, (size_t)size, first_byte);
         for (size_t count = 1; known && count <= b->count; count++)
             known = plain_pieces(p, &rows, b->bytes, b->pieces, count, count < b->count);

@@ -120,7 +120,7 @@ class Endpoint:
 
     @cached_property
     def secrets(self) -> frozenset[str]:
-        """What must not be repeated."""
+        """The secrets of the headers, which no message repeats."""
         return frozenset(secrets_of({k: v for k, v in self.headers.items() if k not in _PUBLIC}))
 
     @cached_property

@@ -70,7 +70,7 @@ class HttpTransport:
     def plain(
         self, request: Request, issued: Row, shapes: PlainShapes, resumed: Callable[[bool], Exchange]
     ) -> PlainRequest | None:
-        """Send a request that compiled code follows, or return None; `send` follows what is `resumed`."""
+        """Send a request that compiled code follows, or return None; `send` follows a `resumed` exchange."""
         if not (self._idle and shapes.version) or self._unasked or self._silence is not None:
             return None
         connection, reader = self._idle[-1], self._reader

@@ -9,7 +9,7 @@ class JsonLinesDecoder(SSEDecoder):
     """Decodes JSON lines, split anyhow, into one frame for each line."""
 
     def feed(self, received: bytes) -> list[Frame]:
-        """Take bytes; return the completed lines; raise `too_large` for one beyond `MAX_FRAME_BYTES`."""
+        """Take bytes; return the completed lines; raise `too_large` for a line beyond `MAX_FRAME_BYTES`."""
         first, *rest = received.split(b"\n")
         self._line += first
         lines = []

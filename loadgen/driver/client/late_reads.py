@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from loadgen.driver.client.arrival import StampingSocket
 
 ONE_SEGMENT: Final = 1200
-"""A read of no more bytes that holds one HTTP chunk came in one segment, wherever it comes from."""
+"""The length up to which a read with one HTTP chunk came in one segment, from any network."""
 
 _DOUBT_NS: Final = 20_000
 """An arrival that is known to within 20 us counts as exact: busy clocks are compared no better."""
@@ -23,7 +23,7 @@ _ANY_NUMBER: Final = 1 << 30
 _DONE: Final = b"data: [DONE]"
 
 Read = tuple[bytes, int, int]
-"""What was read, its stamp, and when nothing of it had arrived, both in ns of CLOCK_MONOTONIC."""
+"""The bytes of a read, the stamp, and a time before any of them arrived, both in ns of CLOCK_MONOTONIC."""
 
 
 class SegmentCounter:
@@ -90,7 +90,7 @@ class LateReads:
         self._together = None
 
     def look(self, first: int, count: int, read: Read, *, ends: bool = False) -> None:
-        """Check whether the pieces of a read came in one segment; `ends`: something follows the last."""
+        """Check whether the pieces of a read came in one segment; `ends`: further bytes follow the pieces."""
         _, at_ns, quiet_ns = read
         held_ns, self._held_ns, self.sure_bytes = self._held_ns, 0, self._one_piece
         together = 0

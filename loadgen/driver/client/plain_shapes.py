@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _LESSONS: Final = 8
-"""How many frames with counts are looked at, in the hope of two alike."""
+"""The number of frames with counts to search for two alike."""
 
 _PARTS: Final = 64
 
@@ -30,7 +30,7 @@ _MOST_COUNTS: Final = 16
 _COUNTS: Final = 5  #: fields of `Usage` that compiled code knows
 
 Frame = tuple[tuple[bytes, ...], tuple[int, ...], Delta]
-"""What stands between the counts of a frame, which fields of `Usage` those are, and the meaning of one."""
+"""The bytes between the counts of a frame, the fields of `Usage` that have the counts, and the meaning."""
 
 
 class PlainShapes(Shapes):
@@ -77,7 +77,7 @@ class PlainShapes(Shapes):
             self.version += 1
 
     def _with_counts(self, payload: bytes, start: int, delta: Delta) -> Frame | None:
-        """The parts of a payload from a place on, between counts that are proven; None where none are."""
+        """The parts of a payload from a place on, between proven counts; None without proven counts."""
         spans: list[tuple[int, int]] = []
         fields: list[int] = []
         for place in list(_COUNT.finditer(payload, start))[:_MOST_COUNTS]:
@@ -95,7 +95,7 @@ class PlainShapes(Shapes):
         return (*parts[:-1], parts[-1] + b"\n\n"), tuple(fields), delta
 
     def _usage_of(self, payload: bytes, spans: list[tuple[int, int]], delta: Delta) -> Usage | None:
-        """The counts of a payload with other numbers at places; None where more than those differs."""
+        """The counts of a payload with other numbers at places; None where anything else differs."""
         for number, (start, end) in reversed([*enumerate(spans)]):
             payload = payload[:start] + b"%d" % (_OTHER_COUNT + number) + payload[end:]
         try:
@@ -112,7 +112,7 @@ def _of(delta: Delta) -> Usage:
 
 
 def _plain(parts: tuple[bytes, ...], fields: tuple[int, ...], delta: Delta) -> tuple[Any, ...] | None:
-    """What a frame without a text means to compiled code; None for a frame that only Python reads."""
+    """The meaning of a frame without a text to compiled code; None for a frame that only Python reads."""
     usage, reason = _of(delta), delta.finish_reason
     others = delta._replace(finish_reason=None, usage=None, silent=False, opens=False)
     if others != Delta() or delta.silent != delta.opens or usage.media_tokens is not None:

@@ -64,7 +64,7 @@ def pattern_of(secrets: Iterable[str]) -> re.Pattern[str]:
 
 
 def forms_of(secrets: Iterable[str]) -> list[str]:
-    """Texts of which any text that repeats a secret, in any form, has one; empty ones match all texts."""
+    """Substrings: any text that repeats a secret, in any form, has at least one of the substrings."""
     long_ones = [secret for secret in secrets if len(secret) >= SHORTEST]
     codes = [encode(secret.encode()) for secret in long_ones for encode in (b64encode, urlsafe_b64encode)]
     return [

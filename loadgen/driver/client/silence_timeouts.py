@@ -40,7 +40,7 @@ class Silence(NamedTuple):
 
 
 class SilenceTimeouts:
-    """Detects silent servers, by limits of which there is one at least.
+    """Detects silent servers, by at least one limit.
 
     A stamp is that of the last byte of a read. So whatever has arrived when this process gets round to look
     is a sign of life, though its stamp may be after the time was over: our delay is not blamed on the server.

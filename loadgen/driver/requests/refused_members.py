@@ -26,7 +26,7 @@ _WITHOUT: Final[Mapping[str, str]] = {
     "seed": "sampling does not repeat",
     "max_tokens": "max_completion_tokens is sent in its place",
 }
-"""The members that the client adds, and what follows where they are left out."""
+"""The members that the client adds, and the effect of each omission."""
 
 _RENAMED: Final = {"max_tokens": "max_completion_tokens"}
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def sent_payload(exchange: Exchange, sample_uuid: str, attempt: int, span_id: str | None) -> dict[str, Any]:
-    """Everything that is known of a request that was just sent."""
+    """The facts of a request that was just sent."""
     setup = exchange.setup
     data: dict[str, Any] = {} if span_id is None else {"span_id": span_id}
     request_id = attempt_id(sample_uuid, attempt)

@@ -166,6 +166,7 @@ class RequestRunner:
         except asyncio.CancelledError:
             if (exchange := self._in_c[endpoint].abandon(plain)) is not None:
                 self._emit_cancelled(sample_uuid, exchange, 1)
+                exchange.stream.release()
             raise
 
     async def _follow(
@@ -225,8 +226,7 @@ class RequestRunner:
         from loadgen.driver.requests.refused_members import RefusedMembers
 
         self._refused = self._refused or RefusedMembers(self._generation, self._emit)
-        response = exchange.stream.body() if exchange.response else b""
-        name = self._refused.refused_in(body, failure.failure, response)
+        name = self._refused.refused_in(body, failure.failure, exchange.stream.body())
         return None if name is None else (name, self._refused.without(body, name))
 
     def _emit_cancelled(self, sample_uuid: str, exchange: Exchange, attempt: int) -> None:

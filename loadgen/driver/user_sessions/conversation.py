@@ -54,7 +54,7 @@ class ConversationSession:
         self._recorded = recorded
 
     def shorten(self, share: float) -> None:
-        """Leave this share of the turns out, the last ones; one turn at least is left."""
+        """Omit a share of the turns from the end, and keep at least the first turn."""
         left = max(1, round((self.last_turn + 1) * (1 - share)))
         self._sent = replace(self._sent, follow_ups=self._sent.follow_ups[: left - 1])
         self.last_turn = left - 1

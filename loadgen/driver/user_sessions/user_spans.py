@@ -34,7 +34,7 @@ class UserSpan(NamedTuple):
     age: float = 0.0
 
     def shortened(self, first: Any) -> UserSpan:
-        """Leave the turns out of a first conversation that the age stands for; return the span after that."""
+        """Omit the share `age` of a first conversation's turns; return the span of later conversations."""
         if self.age and hasattr(first, "shorten"):
             first.shorten(self.age)
         return self._replace(age=0.0)

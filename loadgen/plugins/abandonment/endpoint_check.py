@@ -1,4 +1,4 @@
-"""Whether an endpoint stops a request whose client leaves, by its own number of running requests."""
+"""Whether an endpoint stops a request whose client leaves, by the server's number of running requests."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ async def abandoning_check(endpoint: CheckedEndpoint) -> tuple[bool, str]:
 
 
 async def _running(endpoint: CheckedEndpoint) -> float | None:
-    """The server's number of running requests; None where it has none."""
+    """The server's number of running requests; None without such a metric."""
     target = endpoint.transport.endpoint
     try:
         page = await asyncio.to_thread(

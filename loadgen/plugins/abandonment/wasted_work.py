@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from reporter.log.database import rows_of
 from reporter.log.subjects import has_sensors
 from reporter.number_text import counted, figure, percent, whole
 from reporter.report import Finding
@@ -74,9 +75,7 @@ def section(log: OpenLog, report: Report) -> tuple[ReportSection, list[Finding]]
 
 
 def _row(log: OpenLog, query: str) -> dict[str, Any]:
-    answer = log.execute(query)
-    columns = [column[0] for column in answer.description or ()]
-    return dict(zip(columns, answer.fetchall()[0], strict=True))
+    return rows_of(log.execute(query))[0]
 
 
 def _lines(left: dict[str, Any], figures: dict[str, Any]) -> Iterator[str]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from loadgen.sessions.run.preparation import Prepared
 
 PHASE: Final = "probe"
-"""The phase that the log has for each probe: no figure of the load counts it."""
+"""The phase of probes in the log: no figure of the load counts probes."""
 
 GRACE_S: Final = 10.0
 """Probes in flight when the load has ended are awaited for this time, and then given up."""

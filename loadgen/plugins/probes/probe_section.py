@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from reporter.log.database import rows_of
 from reporter.number_text import counted, figure
 from reporter.report import Finding
-from reporter.values.report_section import ReportSection, SectionTable
+from reporter.values.report_section import ReportSection, distributions
 
 if TYPE_CHECKING:
     from reporter.log.database import OpenLog
@@ -37,27 +38,20 @@ _LABELS: Final = {
     "latency_ms": "latency (ms)",
     "latency_from_schedule_ms": "latency, incl. queueing (ms)",
 }
-_STATISTICS: Final = ("mean", "p50", "p95", "p99", "max")
 
 
 def section(log: OpenLog, report: Report) -> tuple[ReportSection, list[Finding]]:
     """The section, and a finding on probes that failed."""
-    (counts,) = _rows(log, COUNTS)
+    (counts,) = rows_of(log.execute(COUNTS))
     failure = counts.pop("failure")
-    by_figure = {row["figure"]: row for row in _rows(log, FIGURES)}
-    figures: dict[str, Any] = dict(counts)
-    for name, row in by_figure.items():
-        figures |= {f"{name.removesuffix('_ms')}_{stat}_ms": row[stat] for stat in _STATISTICS}
+    shown, tables = distributions("Per probe", _LABELS, rows_of(log.execute(FIGURES)), FIGURES)
+    figures: dict[str, Any] = counts | shown
     line = f"{counted(counts['probes'], 'probe')} during the load, {counts['completed']} completed"
     lines = [line + (f", {counts['cancelled']} given up" if counts["cancelled"] else "")]
-    if (ttft := by_figure.get("ttft_ms")) and report.ttft_ms is not None:
-        lines.append(f"TTFT p50 {figure(ttft['p50'])} ms; of the load {figure(report.ttft_ms.p50)} ms")
-    rows = [
-        [label, *(by_figure[name][stat] for stat in _STATISTICS)]
-        for name, label in _LABELS.items()
-        if name in by_figure
-    ]
-    tables = [SectionTable(["Per probe", *_STATISTICS], rows, FIGURES)] if rows else []
+    if "ttft_p50_ms" in shown and report.ttft_ms is not None:
+        lines.append(
+            f"TTFT p50 {figure(shown['ttft_p50_ms'])} ms; of the load {figure(report.ttft_ms.p50)} ms"
+        )
     findings = [_failed(counts, failure)] if counts["failed"] else []
     return ReportSection("Probes", lines, tables, figures, COUNTS), findings
 
@@ -69,9 +63,3 @@ def _failed(counts: dict[str, Any], failure: str) -> Finding:
         f"{counted(counts['failed'], 'probe')} of {counts['probes']} failed ({failure}).",
         "The section has the latencies of the others; figures of the load count no probe.",
     )
-
-
-def _rows(log: OpenLog, sql: str) -> list[dict[str, Any]]:
-    answer = log.execute(sql)
-    names = [column[0] for column in answer.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in answer.fetchall()]

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from reporter.log.database import OpenLog
-
 
 _SAMPLES: Final = """
     SELECT prompt_id, sample_uuid, status, error, error_message, ttft_ms, ttfo_ms, ttfv_ms, tpot_ms,
@@ -68,21 +66,21 @@ class LoggedRequest:
 
 def read(folder: Path) -> Mapping[int, Sequence[LoggedRequest]]:
     """The requests of each row, in order of issue."""
-    from reporter.log.database import open_log
+    from reporter.log.database import open_log, rows_of
 
     with open_log(folder, also=("events", "outputs")) as log:
-        texts = {row["sample_uuid"]: row for row in _rows(log, _OUTPUTS)}
+        texts = {row["sample_uuid"]: row for row in rows_of(log.execute(_OUTPUTS))}
         unlawful = defaultdict(set)
-        for row in _rows(log, _UNLAWFUL):
+        for row in rows_of(log.execute(_UNLAWFUL)):
             unlawful[row["sample_uuid"]].add(row["violation"])
-        events = list(_rows(log, _EVENTS))
+        events = rows_of(log.execute(_EVENTS))
         for sentence, uuid in _out_of_order(events):
             unlawful[uuid].add(sentence)
         error_data = {
             row["sample_uuid"]: orjson.loads(row["data"]) for row in events if row["type"] == "ERROR"
         }
         requests: dict[int, list[LoggedRequest]] = defaultdict(list)
-        for row in _rows(log, _SAMPLES):
+        for row in rows_of(log.execute(_SAMPLES)):
             uuid = row["sample_uuid"]
             text = texts.get(uuid, {})
             request = LoggedRequest(
@@ -95,12 +93,6 @@ def read(folder: Path) -> Mapping[int, Sequence[LoggedRequest]]:
             )
             requests[request.prompt_id].append(request)
     return requests
-
-
-def _rows(log: OpenLog, sql: str) -> list[dict[str, Any]]:
-    answer = log.execute(sql)
-    names = [column[0] for column in answer.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
 
 
 def _out_of_order(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:

@@ -14,10 +14,8 @@ from loadgen.mock_endpoint.scenarios.catalog import SCENARIOS
 from loadgen.plugins.agentic.prefix_hits import prefix_hits
 from loadgen.plugins.agentic.reading import read_sessions
 from loadgen.plugins.selftest.row_result import Miss, RowResult, Times
+from loadgen.plugins.selftest.run_rows import run_rows
 from loadgen.plugins.selftest.selftest_row import ConformanceRow
-from loadgen.sessions.run_session import run
-from loadgen.sessions.settings.perf import perf_settings
-from reporter.log.database import open_log
 from workloads.synthetic.text_length import words_of
 
 if TYPE_CHECKING:
@@ -72,23 +70,17 @@ def try_sessions(transport: str, folder: Path) -> RowResult:
         block_tokens=words_of(_BLOCK),
         truth=folder / "truth.jsonl",
     ) as mock:
-        settings = perf_settings(
+        asked = run_rows(
+            folder / "run",
+            _ASKED,
             url=[mock.url],
             model="mock",
             trace=str(trace),
             trace_speed=_SPEED,
             concurrency=_AT_A_TIME,
             transport=transport,
-            server_metrics=["none"],
-            on_invalid="warn",
-            out=folder / "run",
         )
-        run(settings)
         truth = {each.request_id: each for each in mock.truth()}
-    with open_log(folder / "run") as log:
-        answer = log.execute(_ASKED)
-        names = [column[0] for column in answer.description or ()]
-        asked = [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
     served = [truth[row["sample_uuid"]] for row in asked if row["sample_uuid"] in truth]
     misses = (
         _misses(read_sessions(trace), asked, truth) if len(served) == len(asked) else ("not all arrived",)

@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 from loadgen.mock_endpoint.process import start_mock
 from loadgen.mock_endpoint.scenarios.catalog import SCENARIOS
 from loadgen.plugins.selftest.row_result import Miss, RowResult, Times
+from loadgen.plugins.selftest.run_rows import run_rows
 from loadgen.plugins.selftest.selftest_row import ConformanceRow
-from loadgen.sessions.run_session import run
-from loadgen.sessions.settings.perf import perf_settings
-from reporter.log.database import open_log
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -63,23 +61,18 @@ def try_stated(transport: str, folder: Path) -> RowResult:
         statements=("vllm",),
         truth=folder / "truth.jsonl",
     ) as mock:
-        settings = perf_settings(
+        asked = run_rows(
+            folder / "run",
+            _ASKED,
+            ("speculation", "server_times"),
             url=[mock.url],
             model="mock",
             requests=_REQUESTS,
             concurrency=4,
             abandon=f"30%:after=tokens:{_CHUNKS}",
             transport=transport,
-            server_metrics=["none"],
-            on_invalid="warn",
-            out=folder / "run",
         )
-        run(settings)
         truth = {each.request_id: each for each in mock.truth(requests=_REQUESTS)}
-    with open_log(folder / "run", ("speculation", "server_times")) as log:
-        answer = log.execute(_ASKED)
-        names = [column[0] for column in answer.description or ()]
-        asked = [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
     completed = [row for row in asked if row["seen"] == "completed"]
     served = [truth[row["sample_uuid"]] for row in completed]
     return RowResult(

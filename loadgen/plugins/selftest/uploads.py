@@ -15,10 +15,8 @@ import orjson
 from loadgen.driver.system.child_process import start_child
 from loadgen.mock_endpoint.scenarios.catalog import SCENARIOS
 from loadgen.plugins.selftest.row_result import TOLERANCE_MS, Miss, RowResult, Times, closest
+from loadgen.plugins.selftest.run_rows import run_rows
 from loadgen.plugins.selftest.selftest_row import ConformanceRow
-from loadgen.sessions.run_session import run
-from loadgen.sessions.settings.perf import perf_settings
-from reporter.log.database import open_log
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -59,24 +57,18 @@ def try_uploads(transport: str, folder: Path) -> RowResult:
     prompts = folder / "prompts.jsonl"
     prompts.write_bytes(orjson.dumps({"prompt": "word " * (_BYTES // 5)}))
     with slow_server(RATE) as (url, records):
-        settings = perf_settings(
+        asked = run_rows(
+            folder / "run",
+            _ASKED,
             url=[url],
             model="slow",
             prompts=str(prompts),
             requests=_REQUESTS,
             concurrency=1,
             transport=transport,
-            server_metrics=["none"],
             probe=False,
-            on_invalid="warn",
-            out=folder / "run",
         )
-        run(settings)
         served = {record["id"]: record for record in records(_REQUESTS)}
-    with open_log(folder / "run") as log:
-        answer = log.execute(_ASKED)
-        names = [column[0] for column in answer.description or ()]
-        asked = [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
     return RowResult(
         ConformanceRow(UPLOADS, "chat", transport),
         Times(ttft=median(map(true_ttft_ms, served.values()))),

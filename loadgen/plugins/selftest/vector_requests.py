@@ -11,11 +11,9 @@ import orjson
 from loadgen.mock_endpoint.process import start_mock
 from loadgen.mock_endpoint.scenarios.catalog import SCENARIOS
 from loadgen.plugins.selftest.row_result import Miss, RowResult, Times
+from loadgen.plugins.selftest.run_rows import run_rows
 from loadgen.plugins.selftest.selftest_row import ConformanceRow
 from loadgen.plugins.vectors.mock_results import relevance, vector
-from loadgen.sessions.run_session import run
-from loadgen.sessions.settings.perf import perf_settings
-from reporter.log.database import open_log
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -71,12 +69,9 @@ def try_vectors(transport: str, folder: Path) -> RowResult:
 def _asked(url: str, transport: str, folder: Path, **options: Any) -> list[dict[str, Any]]:
     """The requests of a run, with their inputs and results."""
     common = {"model": "mock", "requests": _REQUESTS, "concurrency": 2, "batch": "uniform:1..4"}
-    quiet = {"server_metrics": ["none"], "on_invalid": "warn", "out": folder}
-    run(perf_settings(url=[url], transport=transport, **common, **quiet, **options))
-    with open_log(folder, ("outputs", "prompts")) as log:
-        answer = log.execute(_ASKED)
-        names = [column[0] for column in answer.description or ()]
-        return [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
+    return run_rows(
+        folder, _ASKED, ("outputs", "prompts"), url=[url], transport=transport, **common, **options
+    )
 
 
 def _misses(

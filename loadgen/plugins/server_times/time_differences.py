@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from reporter.log.database import rows_of
 from reporter.number_text import counted, figure
 from reporter.report import Finding
 from reporter.values.report_section import ReportSection, SectionTable
@@ -62,9 +63,7 @@ _NOTABLE_SHARE: Final = 0.25
 
 def section(log: OpenLog, report: Report) -> tuple[ReportSection, list[Finding]]:
     """The section, and findings on clocks that cannot be right and on time that the server does not see."""
-    answer = log.execute(TIMES)
-    columns = [column[0] for column in answer.description or ()]
-    times = [dict(zip(columns, row, strict=True)) for row in answer.fetchall()]
+    times = rows_of(log.execute(TIMES))
     order = {label: place for place, (label, *_) in enumerate(_TIMES.values())}
     times.sort(key=lambda row: (row["clock"] != "server", row["source"], order[row["time"]]))
     rows = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from reporter.findings.token_findings import SEVERAL_PER_CHUNK
+from reporter.log.database import rows_of
 from reporter.log.sql_files import value_of_tag
 from reporter.log.subjects import has_sensors
 from reporter.number_text import counted, figure, fixed, percent, whole
@@ -87,11 +88,11 @@ _LEAST_PER_CHUNK: Final = 1.05
 
 def section(log: OpenLog, report: Report) -> tuple[ReportSection, list[Finding]]:
     """The section, and findings on identities that do not hold and on ITL."""
-    (own,) = _rows(log, OF_REQUESTS)
+    (own,) = rows_of(log.execute(OF_REQUESTS))
     server: Row = {}
     if has_sensors(log):
         log.load(("speculation_counters",))
-        (server,) = _rows(log, OF_SERVER)
+        (server,) = rows_of(log.execute(OF_SERVER))
     length, rate = _length(own, server), own["acceptance_rate"]
     figures = {
         "acceptance_length": length,
@@ -109,12 +110,6 @@ def section(log: OpenLog, report: Report) -> tuple[ReportSection, list[Finding]]
     tables = [table for table in _tables(log, has_counters=bool(server)) if table.rows]
     part = ReportSection("Speculation", list(_lines(own, server)), tables, figures, OF_REQUESTS)
     return part, [*_contradictions(own), *_apart(log, server), *_itl(report, length)]
-
-
-def _rows(log: OpenLog, query: str) -> list[dict[str, Any]]:
-    answer = log.execute(query)
-    columns = [column[0] for column in answer.description or ()]
-    return [dict(zip(columns, row, strict=True)) for row in answer.fetchall()]
 
 
 def _length(own: Row, server: Row) -> float | None:
@@ -150,10 +145,11 @@ def _statement(counts: Row, source: str) -> str:
 
 def _tables(log: OpenLog, *, has_counters: bool) -> Iterator[SectionTable]:
     query = BOTH_POSITIONS if has_counters else POSITIONS
-    rows: list[list[Any]] = [[str(row.pop("position")), *row.values()] for row in _rows(log, query)]
+    rows: list[list[Any]] = [[str(row.pop("position")), *row.values()] for row in rows_of(log.execute(query))]
     yield SectionTable(["Position in the draft", *_BY_SOURCE[: 1 + has_counters]], rows, query)
     contexts = [
-        [f"{row['part']:,} to {2 * row['part'] - 1:,}", *_figures(row)] for row in _rows(log, CONTEXTS)
+        [f"{row['part']:,} to {2 * row['part'] - 1:,}", *_figures(row)]
+        for row in rows_of(log.execute(CONTEXTS))
     ]
     yield SectionTable(["Input tokens", *_TITLES], contexts, CONTEXTS)
     for tag, count in log.execute(TAG_NAMES).fetchall():
@@ -163,7 +159,7 @@ def _tables(log: OpenLog, *, has_counters: bool) -> Iterator[SectionTable]:
             )
             yield SectionTable(
                 [f"Tag {tag}", *_TITLES],
-                [[row["part"], *_figures(row)] for row in _rows(log, of_tag)],
+                [[row["part"], *_figures(row)] for row in rows_of(log.execute(of_tag))],
                 of_tag,
             )
 
@@ -192,7 +188,7 @@ def _apart(log: OpenLog, server: Row) -> Iterator[Finding]:
     """The responses of all requests, and the counters of the same time, that disagree."""
     if server.get("steps") is None:
         return
-    (stated,) = _rows(log, ALL_STATED)
+    (stated,) = rows_of(log.execute(ALL_STATED))
     same = (stated["steps"], stated["accepted"]) == (server["steps"], server["accepted"])
     if stated["of_all"] and stated["steps"] is not None and not same:
         yield Finding(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from reporter.log.database import rows_of
 from reporter.number_text import counted, figure
-from reporter.values.report_section import ReportSection, SectionTable
+from reporter.values.report_section import ReportSection, distributions
 
 if TYPE_CHECKING:
     from reporter.log.database import OpenLog
@@ -46,7 +47,6 @@ _LABELS: Final = {
     "rtf": "RTF (latency / audio s)",
     "playout_gap_ms": "play-out gaps (ms)",
 }
-_STATISTICS: Final = ("mean", "p50", "p95", "p99", "max")
 _RATES: Final = {
     "heard_per_second": ("heard_in_window_s", "seconds of audio transcribed per second"),
     "spoken_per_second": ("spoken_in_window_s", "seconds of speech made per second"),
@@ -56,17 +56,15 @@ _RATES: Final = {
 
 def section(log: OpenLog, report: Report) -> tuple[ReportSection, list[Finding]]:
     """The section, without findings."""
-    (totals,) = _rows(log, TOTALS)
+    (totals,) = rows_of(log.execute(TOTALS))
     # The rate of requests knows which requests of the window count.
     qps, completed = report.throughput.qps, totals.pop("in_window")
     figures: dict[str, Any] = dict(totals)
     for name, (amount, _) in _RATES.items():
         of_window = figures.pop(amount)
         figures[name] = of_window * qps / completed if of_window and qps is not None and completed else None
-    distributions = {row["figure"]: row for row in _rows(log, FIGURES)}
-    for name, row in distributions.items():
-        stem, unit = (name.removesuffix("_ms"), "_ms") if name.endswith("_ms") else (name, "")
-        figures |= {f"{stem}_{statistic}{unit}": row[statistic] for statistic in _STATISTICS}
+    shown, tables = distributions("Per request", _LABELS, rows_of(log.execute(FIGURES)), FIGURES)
+    figures |= shown
     lines = [
         f"{figure(figures[name])} {unit}" for name, (_, unit) in _RATES.items() if figures[name] is not None
     ]
@@ -74,16 +72,4 @@ def section(log: OpenLog, report: Report) -> tuple[ReportSection, list[Finding]]
         lines.append(
             f"{counted(figures['images'], 'image')} in {counted(figures['image_requests'], 'response')}"
         )
-    rows = [
-        [label, *(distributions[name][statistic] for statistic in _STATISTICS)]
-        for name, label in _LABELS.items()
-        if name in distributions
-    ]
-    tables = [SectionTable(["Per request", *_STATISTICS], rows, FIGURES)] if rows else []
     return ReportSection("Images" if figures["images"] else "Speech", lines, tables, figures, TOTALS), []
-
-
-def _rows(log: OpenLog, sql: str) -> list[dict[str, Any]]:
-    answer = log.execute(sql)
-    names = [column[0] for column in answer.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in answer.fetchall()]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from reporter.log.database import rows_of
 from reporter.number_text import counted, figure, fixed, whole
-from reporter.values.report_section import ReportSection, SectionTable
+from reporter.values.report_section import ReportSection, distributions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,12 +52,11 @@ _LABELS: Final = {
     "response_bytes": "response (bytes)",
     "parse_ms": "client decode (ms)",
 }
-_STATISTICS: Final = ("mean", "p50", "p95", "p99", "max")
 
 
 def section(log: OpenLog, report: Report) -> tuple[ReportSection, list[Finding]]:
     """The section, without findings."""
-    (totals,) = _rows(log, TOTALS)
+    (totals,) = rows_of(log.execute(TOTALS))
     # The rate of requests knows which requests of the window count.
     qps, completed = report.throughput.qps, totals.pop("in_window")
     per_request = qps / completed if qps is not None and completed else None
@@ -66,30 +66,16 @@ def section(log: OpenLog, report: Report) -> tuple[ReportSection, list[Finding]]
         "sequences_per_second": None if per_request is None else sequences * per_request,
         "input_tps": None if per_request is None or tokens is None else tokens * per_request,
     }
-    distributions = {row["figure"]: row for row in _rows(log, FIGURES)}
-    for name, row in distributions.items():
-        stem, unit = (name.removesuffix("_ms"), "_ms") if name.endswith("_ms") else (name, "")
-        figures |= {f"{stem}_{statistic}{unit}": row[statistic] for statistic in _STATISTICS}
+    shown, tables = distributions("Per request", _LABELS, rows_of(log.execute(FIGURES)), FIGURES)
+    figures |= shown
     lines = list(_lines(figures))
     if log.execute(_IS_COMPARED).fetchall() == [(True,)]:
         log.load(("agreement",))
-        (agreement,) = _rows(log, AGREEMENT)
+        (agreement,) = rows_of(log.execute(AGREEMENT))
         figures |= agreement
         lines.append(_agreement(agreement))
-    rows = [
-        [label, *(distributions[name][statistic] for statistic in _STATISTICS)]
-        for name, label in _LABELS.items()
-        if name in distributions
-    ]
     title = "Vectors" if figures["dimensions"] else "Scores"
-    table = SectionTable(["Per request", *_STATISTICS], rows, FIGURES)
-    return ReportSection(title, lines, [table], figures, TOTALS), []
-
-
-def _rows(log: OpenLog, sql: str) -> list[dict[str, Any]]:
-    answer = log.execute(sql)
-    names = [column[0] for column in answer.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
+    return ReportSection(title, lines, tables, figures, TOTALS), []
 
 
 def _lines(figures: Mapping[str, Any]) -> list[str]:

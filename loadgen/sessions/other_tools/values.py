@@ -204,14 +204,14 @@ def _trace(values: Mapping[str, str]) -> str | None:
 
 
 def _abandon(values: Mapping[str, str]) -> str:
-    """`--abandon` of AIPerf's rate in percent and its delay in seconds, which is 0 by default."""
+    """`--abandon` of AIPerf's rate in percent and delay in seconds, 0 by default."""
     delay = values.get("--request-cancellation-delay", "0")
     after = f"{delay}s" if _NUMBER.fullmatch(delay) and float(delay) else "1ms"
     return f"--abandon {values['--request-cancellation-rate']}%:after={after}"
 
 
 def _paced(values: Mapping[str, str]) -> str | None:
-    """The users of AIPerf's user-centric rate, each of whom has one N-th of the rate."""
+    """The users of AIPerf's user-centric rate: each of N users has 1/N of the rate."""
     rate, users = values["--user-centric-rate"], values.get("--num-users", "")
     if not (_NUMBER.fullmatch(rate) and float(rate) and users.isdigit()):
         return None
@@ -231,7 +231,7 @@ def _spawned(users: str, rate: str) -> Callable[[Mapping[str, str]], str | None]
 
 
 def _zipf(values: Mapping[str, str]) -> str | None:
-    """`--models` of SGLang's adapters, of which it asks some more than others."""
+    """`--models` of SGLang's adapters, by a Zipf distribution where SGLang's is skewed."""
     names = values.get("--lora-name", "").replace(",", " ").split()
     if values["--lora-request-distribution"] != "skewed" or not names:
         return models(" ".join(names)) if names else None

@@ -153,7 +153,7 @@ def _require_fit(settings: LoadSettings, dataset: Dataset) -> None:
 
 
 def _closed(users: int | str, think: str | None) -> Closed:
-    """A closed loop, of as many users, or of a ramp of them."""
+    """A closed loop of a number of users, or of a ramp."""
     if isinstance(users, int):
         return Closed(users, think)
     from loadgen.driver.user_sessions.user_spans import ramp_of

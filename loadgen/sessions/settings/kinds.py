@@ -49,7 +49,7 @@ def share(value: str | float) -> float:
 
 
 def number_or_ramp(value: str | int) -> int | str:
-    """Read a number of users: `64`, or one that changes, such as `ramp:1..64,2m`, which stays a text."""
+    """Read a number of users: `64`, or a ramp such as `ramp:1..64,2m`, which stays a text."""
     text = str(value).strip()
     if ":" in text:
         return text

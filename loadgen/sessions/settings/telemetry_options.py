@@ -51,7 +51,7 @@ def page_url(value: str) -> str:
 
 
 def gpu_source(value: str) -> str:
-    """Read the name of a library, the URL of DCGM's exporter, or `amd:` or `intel:` and the URL of theirs."""
+    """Read the name of a library, the URL of DCGM's exporter, or `amd:URL` or `intel:URL`."""
     if value in (AUTO, NONE):
         raise OptionValueError("give nvml, amdsmi, the URL of DCGM's exporter, amd:URL or intel:URL")
     if value in LIBRARIES:
