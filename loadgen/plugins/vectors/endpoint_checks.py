@@ -16,11 +16,10 @@ from loadgen.plugins.vectors.vector_sample import VectorSample
 from workloads.registry import manifests
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import AsyncIterator, Mapping
 
     from loadgen.driver.checked_endpoint import CheckedEndpoint
     from loadgen.driver.client.codec import Generation
-    from loadgen.driver.client.endpoint import Endpoint
     from loadgen.driver.client.transport import Transport
 
     Line = tuple[str, bool, str]
@@ -30,20 +29,13 @@ _DIMENSIONS: Final = 16
 _TWO: Final = VectorSample(index=-1, inputs=("A short text.", "Another text."), query="Which text is short?")
 
 
-async def vector_checks(
-    name: str, transport: Transport, generation: Generation, opened: Callable[[Endpoint], Transport]
-) -> AsyncIterator[Line]:
+async def vector_checks(checked: CheckedEndpoint) -> AsyncIterator[Line]:
     """Check an endpoint that has answered one input.
-
-    Args:
-        name: The protocol that it answers.
-        transport: The connections to it.
-        generation: The model.
-        opened: Opens connections to another base URL.
 
     Yields:
         A check, whether it passed, and details.
     """
+    name, transport, generation = checked.protocol, checked.transport, checked.generation
     facts, failure, counted = await _asked(name, {}, transport, generation)
     yield "usage", *_counting(counted)
     yield "batches", failure is None, failure or f"2 inputs in a request{_size(facts)}"
@@ -57,22 +49,19 @@ async def vector_checks(
         if failure is None and made != _DIMENSIONS:
             failure = f"{_DIMENSIONS} asked for, and vectors have {made}"
         yield "dimensions", failure is None, failure or f"vectors of the dimension asked for, {_DIMENSIONS}"
-    answers = {
-        each: each == name or await _answers(each, transport, generation, opened) for each in _protocols()
-    }
+    answers = {each: each == name or await _answers(each, checked) for each in _protocols()}
     answering = ", ".join(each for each, is_answered in answers.items() if is_answered)
     silent = ", ".join(each for each, is_answered in answers.items() if not is_answered)
     yield "protocols", True, f"{answering}{f'; not {silent}' if silent else ''}"
 
 
-async def vectors_check(endpoint: CheckedEndpoint) -> tuple[bool, str]:
+async def vectors_check(checked: CheckedEndpoint) -> tuple[bool, str]:
     """Ask an endpoint of texts in each protocol of vectors and scores.
 
     Returns:
         True, and the protocols that it answers.
     """
-    asked = endpoint.transport, endpoint.generation, endpoint.opened
-    names = [name for name in _protocols() if await _answers(name, *asked)]
+    names = [name for name in _protocols() if await _answers(name, checked)]
     return True, f"answers --protocol {', '.join(names)}" if names else "no vectors or scores of this model"
 
 
@@ -81,19 +70,17 @@ def _protocols() -> list[str]:
     return [entry.name for entry in own.entries if entry.kind == "protocols"]
 
 
-async def _answers(
-    name: str, transport: Transport, generation: Generation, opened: Callable[[Endpoint], Transport]
-) -> bool:
+async def _answers(name: str, checked: CheckedEndpoint) -> bool:
     """Whether an endpoint answers in a protocol, whose paths may begin elsewhere."""
-    base, rooted = transport.endpoint, protocol_entry(name).rooted
+    base, rooted = checked.transport.endpoint, protocol_entry(name).rooted
     path = base.prefix.removesuffix("/v1")
     if rooted and path:
         return False  # the paths of such a protocol begin at the root of the host
     url = f"{base.origin}{path}{f'?{base.query}' if base.query else ''}"
     place = endpoint(url, base.headers, verify=base.verify, rooted=rooted)
-    other = opened(place)
+    other = checked.opened(place)
     try:
-        _, failure, _ = await _asked(name, {}, other, generation)
+        _, failure, _ = await _asked(name, {}, other, checked.generation)
     finally:
         await other.close()
     return failure is None

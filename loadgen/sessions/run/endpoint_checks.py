@@ -89,8 +89,7 @@ async def _text_checks(checked: CheckedEndpoint, probe: Probe) -> AsyncIterator[
 async def _vector_checks(checked: CheckedEndpoint, probe: Probe) -> AsyncIterator[CheckLine]:
     """Check an endpoint that has answered with a vector or a score."""
     del probe
-    asked = checked.protocol, checked.transport, checked.generation, checked.opened
-    async for check, passed, detail in service("vector_checks")(*asked):
+    async for check, passed, detail in service("vector_checks")(checked):
         yield CheckLine(check, "ok" if passed else "warning", detail)
     yield await _metrics(checked.transport)
 
