@@ -53,6 +53,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     "series": Kind("series"),
     "traces": Kind("trace format", ("loadgen.plugins.agentic.readers.trace_format:TraceFormat",)),
     "sections": Kind("report section", is_open=False),
+    "checks": Kind("check", _FUNCTION),
     "services": Kind("service"),
 }
 """The kinds of entries that a plug-in can add. Scorers are named `TASK.NAME`, and `own.NAME` for own data."""

@@ -202,14 +202,14 @@ def test_what_a_server_accepts_and_refuses(loadgen: Loadgen) -> None:
         f"ok metrics {origin}/metrics: a run records them",
         "ok states no times of a request by the server's clock, and no drafts",
         "ok protocols chat, completions; not responses, messages",
-        "ok media takes --images 1, --audio 1",
-        f"ok vectors answers --protocol {vectors}",
-        "ok speech paths of --protocol transcription, translation, speech, image-generation",
         f"warning abandoning a request whose client left still ran 2 s later: {abandon} shows the waste",
+        "ok media takes --images 1, --audio 1",
+        "ok speech paths of --protocol transcription, translation, speech, image-generation",
+        f"ok vectors answers --protocol {vectors}",
     ]
     assert lines(by_path)[-10] == "ok accepts ignore_eos, min_tokens, logprobs"
-    assert lines(by_path)[-4] == "ok media not tried: --protocol chat has media"
-    assert "unknown while 1 requests of other clients run" in lines(by_path)[-1]
+    assert lines(by_path)[-3] == "ok media not tried: --protocol chat has media"
+    assert "unknown while 1 requests of other clients run" in lines(by_path)[-4]
 
 
 def test_usage_that_counts_characters(loadgen: Loadgen) -> None:

@@ -18,7 +18,7 @@ from loadgen.sessions.run.protocol_options import options_of, protocol_of
 from loadgen.sessions.run.served_model import served_model
 from recorder.sensors.exposition import is_known
 from recorder.sensors.scrape import ScrapeError, ScrapeTarget, scrape
-from workloads.registry import service
+from workloads.registry import entries, load, service
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
@@ -47,7 +47,6 @@ _PARAMETERS: Final[Mapping[str, Mapping[str, Any]]] = {
     "tools": {"tools": [_TOOL]},
 }
 _OF_COMPLETIONS: Final[Mapping[str, Mapping[str, Any]]] = {"logprobs": {"logprobs": 1}}
-_OF_PLUGINS: Final = ("media", "vectors", "speech", "abandoning")
 _MOST_NAMED: Final = 5
 _OPENAI: Final = ("chat", "completions", "responses", "messages")
 
@@ -81,8 +80,8 @@ async def _text_checks(checked: CheckedEndpoint, probe: Probe) -> AsyncIterator[
     if protocol_entry(checked.protocol).rooted:
         return
     yield await _protocols(checked.protocol, transport, generation)
-    for name in _OF_PLUGINS:
-        passed, detail = await service(f"{name}_check")(checked)
+    for name, entry in entries("checks").items():
+        passed, detail = await load(entry)(checked)
         yield CheckLine(name, "ok" if passed else "warning", detail)
 
 
