@@ -34,7 +34,7 @@ class LoadProbes:
     """Sends probes in the measured phase; see `loadgen.driver.load_session.PhaseHook`.
 
     Args:
-        prepared: The run; the probes go to its first endpoint.
+        prepared: The run; each endpoint gets its probes.
         emit: Logs an event.
         clock: The time.
     """
@@ -52,7 +52,7 @@ class LoadProbes:
             model=self._kind.model or plan.generation.model,
             max_tokens=self._kind.output_tokens,
         )
-        self._made = settings.client.transport, prepared.targets[0], plan.timeouts
+        self._made = settings.client.transport, prepared.targets, plan.timeouts
         self._rest: tuple[Any, Generation, Emit] = (
             codec_of(plan.protocol, plan.protocol_options),
             generation,
@@ -64,9 +64,11 @@ class LoadProbes:
     async def before(self, phase: str) -> None:
         """Begin with the measured phase."""
         if phase == "performance":
-            name, target, timeouts = self._made
-            self._transport = load_transport(name)(target, timeouts)
-            self._runner = RequestRunner(self._transport, *self._rest)
+            name, targets, timeouts = self._made
+            make = load_transport(name)
+            self._transports = [make(target, timeouts) for target in targets]
+            first, *further = self._transports
+            self._runner = RequestRunner(first, *self._rest, further=further)
             self._issuing = asyncio.create_task(self._issue())
 
     async def after(self, phase: str) -> None:
@@ -80,16 +82,16 @@ class LoadProbes:
             for task in self._in_flight:
                 task.cancel()
             await asyncio.gather(*self._in_flight, return_exceptions=True)
-            await self._transport.close()
+            await asyncio.gather(*(transport.close() for transport in self._transports))
 
     async def _issue(self) -> None:
-        start_ns = self._clock.now_ns()
+        start_ns, endpoints = self._clock.now_ns(), len(self._transports)
         for number in count():
-            due_ns = start_ns + round(number / self._kind.rate * _SECOND)
+            due_ns = start_ns + round(number // endpoints / self._kind.rate * _SECOND)
             await self._clock.sleep_until(due_ns)
             sample = self._samples[number % len(self._samples)]
             sample = replace(sample, index=self._first_index + sample.index)
-            probe = self._runner.run(sample, self._runner.prepare(sample), due_ns, PHASE)
+            probe = self._runner.run(sample, self._runner.prepare(sample), due_ns, PHASE, number % endpoints)
             task = asyncio.create_task(probe)
             self._in_flight.add(task)
             task.add_done_callback(self._in_flight.discard)

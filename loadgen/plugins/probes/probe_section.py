@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from reporter.log.database import rows_of
 from reporter.number_text import counted, figure
 from reporter.report import Finding
-from reporter.values.report_section import ReportSection, distributions
+from reporter.values.report_section import ReportSection, SectionTable, distributions
 
 if TYPE_CHECKING:
     from reporter.log.database import OpenLog
@@ -32,6 +32,22 @@ FROM (
 )
 GROUP BY figure"""
 
+BY_URL: Final = """\
+SELECT endpoint, count(*) AS probes, count(*) FILTER (done) AS completed,
+    median(ttft_ms) FILTER (done) AS ttft_p50_ms, quantile_cont(ttft_ms, 0.95) FILTER (done) AS ttft_p95_ms,
+    median(latency_ms) FILTER (done) AS latency_p50_ms,
+    quantile_cont(latency_ms, 0.95) FILTER (done) AS latency_p95_ms
+FROM (SELECT endpoint, status = 'completed' AS done, ttft_ms, latency_ms FROM samples WHERE phase = 'probe')
+GROUP BY endpoint
+ORDER BY endpoint"""
+
+_URL_COLUMNS: Final = [
+    "URL",
+    "probes",
+    "completed",
+    *(f"{name} {percentile} (ms)" for name in ("TTFT", "latency") for percentile in ("p50", "p95")),
+]
+
 _LABELS: Final = {
     "ttft_ms": "TTFT (ms)",
     "tpot_ms": "TPOT (ms)",
@@ -46,6 +62,10 @@ def section(log: OpenLog, report: Report) -> tuple[ReportSection, list[Finding]]
     failure = counts.pop("failure")
     shown, tables = distributions("Per probe", _LABELS, rows_of(log.execute(FIGURES)), FIGURES)
     figures: dict[str, Any] = counts | shown
+    if report.run.urls:
+        tables.append(
+            SectionTable(_URL_COLUMNS, [list(row) for row in log.execute(BY_URL).fetchall()], BY_URL)
+        )
     line = f"{counted(counts['probes'], 'probe')} during the load, {counts['completed']} completed"
     lines = [line + (f", {counts['cancelled']} given up" if counts["cancelled"] else "")]
     if "ttft_p50_ms" in shown and report.ttft_ms is not None:

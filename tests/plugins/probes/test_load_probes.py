@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from statistics import median
 from typing import TYPE_CHECKING
 
 import pytest
@@ -26,11 +27,15 @@ def test_a_kind_is_read() -> None:
             ProbeKind.read(text)
 
 
-def test_probes_are_out_of_the_load_and_have_figures_of_their_own(tmp_path: Path) -> None:
-    """The server saw probes and the load; the report, rules and SQL keep both apart."""
-    with start_mock(models=("big", "small"), ttft="30ms", itl="1ms", tokens="20") as mock:
+def test_probes_are_out_of_the_load_and_have_figures_by_url(tmp_path: Path) -> None:
+    """Each server saw probes and the load; the report, rules and SQL keep both apart."""
+    models = ("big", "small")
+    with (
+        start_mock(models=models, ttft="30ms", itl="1ms", tokens="20") as mock,
+        start_mock(models=models, ttft="90ms", itl="1ms", tokens="20") as slow,
+    ):
         run = perf(
-            url=mock.url,
+            url=[mock.url, slow.url],
             model="big",
             concurrency=3,
             duration="1.2s",
@@ -42,25 +47,33 @@ def test_probes_are_out_of_the_load_and_have_figures_of_their_own(tmp_path: Path
         )
         report = run.report()
         figures = report.sections["probes"].figures
-        truth = mock.truth(requests=int(figures["probes"] or 0) + report.counts.issued + 3)
-    of_model = Counter(each.model for each in truth)
+        seen = dict(
+            run.sql(
+                "SELECT endpoint, count(*) FROM samples WHERE status = 'completed' GROUP BY endpoint"
+            ).fetchall()
+        )
+        truth = {each.url: each.truth(requests=seen[each.url]) for each in (mock, slow)}
+    of_model = Counter(answered.model for each in truth.values() for answered in each)
     assert of_model == {"small": figures["completed"], "big": report.counts.issued + 3}
-    # 20/s for 1.2 s, the first at once.
-    assert 20 <= of_model["small"] <= 25
     assert report.output_tokens is not None
     assert (report.output_tokens.min, report.output_tokens.max) == (20, 20)
     assert report.counts.warmup == 3
     assert report.ttft_ms is not None
     assert report.ttft_ms.count == report.counts.completed
 
-    sent = {each.request_id: each for each in truth if each.model == "small"}
     rows = run.sql(
-        "SELECT sample_uuid, ttft_ms, output_tokens, input_tokens FROM samples WHERE phase = 'probe'"
+        "SELECT endpoint, sample_uuid, ttft_ms, output_tokens FROM samples WHERE phase = 'probe'"
     ).fetchall()
-    assert {uuid for uuid, *_ in rows} == sent.keys()
-    assert {tokens for _, _, tokens, _ in rows} == {2}
-    assert figures["ttft_p50_ms"] == pytest.approx(sorted(row[1] for row in rows)[len(rows) // 2], rel=0.5)
-    assert min(row[1] for row in rows) >= 30
+    table = {row[0]: row[1:] for row in report.sections["probes"].tables[1].rows}
+    for url, least_ms in ((mock.url, 30), (slow.url, 90)):
+        sent = {each.request_id for each in truth[url] if each.model == "small"}
+        probes = [row for row in rows if row[0] == url]
+        # 20/s for 1.2 s, the first at once.
+        assert 20 <= len(sent) <= 25
+        assert {row[1] for row in probes} == sent
+        assert {row[3] for row in probes} == {2}
+        assert min(row[2] for row in probes) >= least_ms
+        assert table[url][:3] == [len(probes), len(probes), pytest.approx(median(row[2] for row in probes))]
     assert report.verdict is not None
     assert [row.status for row in report.verdict.rows] == ["PASS", "FAIL"]
     assert "prompts_repeated" not in {finding.code for finding in report.findings}
