@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import marshal
 import re
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -14,40 +13,32 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadgen.driver.client import chat_completions
-from loadgen.driver.client.arrival_bounds import Late
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.compiled import compiled_function
 from loadgen.driver.client.endpoint import endpoint
-from loadgen.driver.client.exchange import REUSED, Exchange
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.http_transport import HttpTransport
 from loadgen.driver.client.plain_shapes import PlainShapes
 from loadgen.driver.client.timeouts import Timeouts
-from loadgen.driver.client.wire_connection import parsed_head
 from loadgen.driver.requests.turn import RequestRunner
-from recorder.event import Event, EventType
 from recorder.schema import row
 from tests.driver.conftest import ScriptedServer, Step
 from tests.driver.test_received_body import learnt
 from tests.driver.test_shapes import DONE, delta, frame, response
+from tests.driver.two_ways import HEAD, SENT_NS, rows_in_c, rows_in_python, rows_of
 from workloads.sample import Sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
 
-    from loadgen.driver.client.frame_cache import Shapes
     from loadgen.driver.requests.turn_outcome import TurnOutcome
+    from recorder.event import Event
 
     Run = Callable[[Coroutine[Any, Any, Any]], Any]
 
 Body: Any = compiled_function("Body")
 pytestmark = pytest.mark.skipif(Body is None, reason="needs the compiled code: a C compiler at installation")
 
-HEAD = (
-    b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nTransfer-Encoding: chunked\r\n\r\n"
-)
-SENT_NS = 5_000_000_000
-FOLLOWED = {EventType.FIRST_CHUNK, EventType.COMPLETE, EventType.ERROR}
 CODEC: Any = chat_completions
 SHAPES = PlainShapes(CODEC, ["Bearer sk-secret9"])
 learnt(SHAPES)
@@ -98,33 +89,6 @@ def pieces_of(frames: Sequence[bytes], cuts: Sequence[int]) -> list[bytes]:
     return pieces
 
 
-class ReplayedTransport:
-    """A transport that replays recorded bytes."""
-
-    endpoint = endpoint("http://127.0.0.1:1", {})
-
-    def __init__(self, batches: list[Any], at_ns: int) -> None:
-        self._batches, self._at_ns = batches, at_ns
-
-    async def send(self, _request: object, exchange: Exchange) -> None:
-        """Replay a response."""
-        exchange.setup = REUSED
-        exchange.sent(SENT_NS)
-        exchange.head(parsed_head(HEAD), SENT_NS + 1000)
-        for pieces, moments, late in self._batches:
-            exchange.body(pieces, moments, {place: Late(*bound) for place, bound in late.items()})
-        exchange.ended(self._at_ns, framed=True)
-
-
-async def rows_in_python(transport: Any, shapes: Shapes) -> list[Any]:
-    """The rows of a request that Python follows."""
-    events: list[Event] = []
-    runner = RequestRunner(transport, CODEC, Generation("m"), events.append)
-    runner._shapes = shapes
-    await runner.run(Sample(0, "q"), b"{}", 0, "performance")
-    return [row(event) for event in events if event.type in FOLLOWED]
-
-
 @given(
     frames=st.lists(FRAMES, max_size=8),
     odd=st.none() | st.tuples(st.integers(0, 8), ODD),
@@ -159,28 +123,10 @@ def test_the_rows_are_the_same(
         if place < len(pieces)
     }
     at_ns = moments[-1] + 50
-    made = Body(pieces, moments, bounds).plain(SHAPES.source(), HEAD, SENT_NS, SENT_NS + 1000, at_ns)
-    if made is not None:
-        batches = [(pieces, moments, bounds)]
-        rows = asyncio.run(rows_in_python(ReplayedTransport(batches, at_ns), SHAPES))
+    if (made := rows_in_c(SHAPES, pieces, moments, bounds, at_ns)) is not None:
+        rows = rows_in_python(SHAPES, pieces, moments, bounds, at_ns)
         assert "secret9" not in str(rows)
-        assert [named(line) for line in rows_of(made[0])] == [named(line) for line in rows]
-        assert made[1] == len(rows)
-
-
-def rows_of(message: bytes) -> list[Any]:
-    """The rows of a worker's messages."""
-    rows: list[Any] = []
-    while message:
-        size = int.from_bytes(message[:4], "little")
-        rows += marshal.loads(message[4 : 4 + size])[2]  # noqa: S302 (our own)
-        message = message[4 + size :]
-    return rows
-
-
-def named(line: Any) -> Any:
-    """A row with the request's id left out."""
-    return (*line[:2], *line[3:])
+        assert made == rows
 
 
 def test_counts_are_read_in_compiled_code() -> None:

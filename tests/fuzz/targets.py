@@ -24,8 +24,8 @@ from loadgen.driver.client.body_format import error_text
 from loadgen.driver.client.compiled import COMPILED
 from loadgen.driver.client.connection import Connection
 from loadgen.driver.client.failure import Failure
-from loadgen.driver.client.frame_cache import Shapes
 from loadgen.driver.client.memory_bounds import MAX_HEAD_BYTES, PIECE_BYTES, Allowance
+from loadgen.driver.client.plain_shapes import PlainShapes
 from loadgen.driver.client.protocols import PROTOCOLS, codec_of
 from loadgen.driver.client.redaction import hide, without_a_part
 from loadgen.driver.client.sse import SSEDecoder
@@ -41,6 +41,7 @@ from recorder.store import Store
 from rulesets.errors import RulesetError
 from rulesets.expression import parse, unparse
 from rulesets.loading import read as read_ruleset
+from tests.driver.two_ways import SENT_NS, rows_in_c, rows_in_python
 from workloads.errors import WorkloadError
 from workloads.sources import read_rows
 
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 
     from loadgen.driver.client._wire import Body
     from loadgen.driver.client.codec import Codec
+    from loadgen.driver.client.frame_cache import Shapes
     from loadgen.driver.client.head import Head
 
 SMALL: Final = 8 * 1024
@@ -157,14 +159,29 @@ def _observed(response: ResponseStream) -> Any:
 
 
 def template(codec: Codec, data: bytes) -> None:
-    """The quick ways give what the slow way gives: every line that begins a frame is a read of its own."""
-    parts = data.split(b"data: ")
-    reads = [parts[0], *(b"data: " + part for part in parts[1:])]
-    shapes = Shapes(codec)
+    """The quick ways give what the slow way gives, and compiled code the rows of Python.
+
+    Every line that begins a frame is a read of its own.
+    """
+    reads, shapes = _frames_of(data), PlainShapes(codec, ())
+    for _ in range(3):
+        _answer(codec, _USUAL, event_stream=True, shapes=shapes)
     slow = _answer(codec, reads, event_stream=True, lessons=0)
     assert _answer(codec, reads, event_stream=True) == slow
     for _ in range(3):
         assert _answer(codec, reads, event_stream=True, shapes=shapes) == slow
+    moments = [SENT_NS + 1000 * place for place in range(1, len(reads))]
+    if moments and (rows := rows_in_c(shapes, reads[1:], moments)) is not None:
+        assert rows == rows_in_python(shapes, reads[1:], moments)
+
+
+def _frames_of(data: bytes) -> list[bytes]:
+    first, *others = data.split(b"data: ")
+    return [first, *(b"data: " + part for part in others)]
+
+
+_USUAL: Final = _frames_of((Path(__file__).parent / "corpus" / "template" / "ids").read_bytes())
+"""A response whose shapes are known."""
 
 
 # HTTP…

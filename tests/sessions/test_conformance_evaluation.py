@@ -80,6 +80,10 @@ def test_what_is_right_passes() -> None:
         ({"unlawful": ("stamps_out_of_order",)}, "stamps_out_of_order"),
         ({"status": "failed", "error": "reset", "error_message": "gone"}, "reset (gone), not completed"),
         ({"ttfv_ms": None}, "ttfv: 1 of 6 requests have none"),
+        (
+            {"is_plain": True, "payload": {"bytes": 9}},
+            "compiled code and Python log other values of bytes",
+        ),
     ],
 )
 def test_one_request_that_is_wrong_is_enough(change: dict[str, Any], miss: str) -> None:

@@ -103,17 +103,6 @@ static bool begins_with(text frame, Py_ssize_t at, text part) {
     return frame.size - at >= part.size && !memcmp(frame.bytes + at, part.bytes, (size_t)part.size);
 }
 
-/* The length of the start of a frame: what is before its id, the id, what is between, the time. 0 where it has another. */
-static Py_ssize_t start_of(text frame, text before, text between) {
-    if (!begins_with(frame, 0, before)) return 0;
-    Py_ssize_t at = before.size;
-    while (at < frame.size && !strchr("\"\\\r\n", frame.bytes[at])) at++;
-    if (!begins_with(frame, at, between)) return 0;
-    Py_ssize_t digits = at += between.size;
-    while (at < frame.size && frame.bytes[at] >= '0' && frame.bytes[at] <= '9') at++;
-    return at > digits && at < frame.size && frame.bytes[at] == ',' ? at : 0;
-}
-
 /* Find the shapes of a frame; 1 for found, 0 for none, -1 for an error. */
 static int shapes_of(PyObject *known, text frame, known_shapes *of) {
     if (of->deltas && begins_with(frame, 0, of->prefix)) return 1;
@@ -125,7 +114,9 @@ static int shapes_of(PyObject *known, text frame, known_shapes *of) {
         if (!PyArg_ParseTuple(PyList_GetItem(known, i), "y#y#O!O!", &before.bytes, &before.size, &between.bytes, &between.size,
                               &PyList_Type, &templates, &PyDict_Type, &of->deltas))
             return -1;
-        if ((of->prefix.size = start_of(frame, before, between))) {
+        of->prefix.size = (Py_ssize_t)json_start((const unsigned char *)frame.bytes, (size_t)frame.size, before.bytes,
+                                                 (size_t)before.size, between.bytes, (size_t)between.size);
+        if (of->prefix.size) {
             of->prefix.bytes = frame.bytes;
             return read_templates(templates, of) ? 1 : -1;
         }

@@ -10,6 +10,20 @@ typedef struct {
     bool escapes;
 } json_text;
 
+/* The length of the beginning of a frame, with the response's id, which is plain ASCII, and its time, up to the comma;
+ * 0 where it has another one (`_RESPONSE` in frame_cache.py). */
+static inline size_t json_start(const unsigned char *frame, size_t size, const void *before, size_t before_size,
+                                const void *between, size_t between_size) {
+    size_t at = before_size;
+    if (size < at || memcmp(frame, before, before_size)) return 0;
+    while (at < size && frame[at] >= ' ' && frame[at] <= '~' && frame[at] != '"' && frame[at] != '\\') at++;
+    if (size - at < between_size || memcmp(frame + at, between, between_size)) return 0;
+    size_t digits = at += between_size;
+    while (at < size && frame[at] >= '0' && frame[at] <= '9') at++;
+    bool is_number = at > digits && (frame[digits] != '0' || at == digits + 1);
+    return is_number && at < size && frame[at] == ',' ? at : 0;
+}
+
 /* Four hexadecimal digits as a number, or -1. */
 static inline int json_hex(const unsigned char *at, const unsigned char *end) {
     int value = 0;

@@ -259,24 +259,14 @@ static bool fits(span frame, span head, span tail) {
            !memcmp(frame.bytes + frame.size - tail.size, tail.bytes, tail.size);
 }
 
-/* The length of the beginning of a frame, with the response's id and time; 0 where it has another one (`start_of` in
- * _chunks.c). */
-static size_t prefix_of(span frame, const known_start *start) {
-    if (!begins_with(frame, 0, start->before)) return 0;
-    size_t at = start->before.size;
-    while (at < frame.size && frame.bytes[at] != '"' && frame.bytes[at] != '\\' && frame.bytes[at] != '\r' && frame.bytes[at] != '\n') at++;
-    if (!begins_with(frame, at, start->between)) return 0;
-    size_t digits = at += start->between.size;
-    while (at < frame.size && frame.bytes[at] >= '0' && frame.bytes[at] <= '9') at++;
-    return at > digits && at < frame.size && frame.bytes[at] == ',' ? at : 0;
-}
-
 static bool find_start(plain *p, const unsigned char *body, span frame) {
     if (p->start && begins_with(frame, 0, (span){body + p->prefix, p->prefix_size})) return true;
     for (size_t i = 0; i < p->shapes->start_count; i++) {
-        size_t size = prefix_of(frame, p->shapes->starts + i);
+        const known_start *start = p->shapes->starts + i;
+        size_t size = json_start(frame.bytes, frame.size, start->before.bytes, start->before.size, start->between.bytes,
+                                 start->between.size);
         if (!size) continue;
-        p->start = p->shapes->starts + i;
+        p->start = start;
         p->prefix = (size_t)(frame.bytes - body);
         p->prefix_size = size;
         return true;

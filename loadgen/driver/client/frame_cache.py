@@ -47,8 +47,8 @@ read_known = compiled_function("known")
 """Compiled code that reads frames of known shapes; None without it."""
 
 _RESPONSE: Final = re.compile(
-    rb'(data: \{(?:"object": ?"[^"\\\r\n]*", ?)?"id": ?")[^"\\\r\n]*'
-    rb'("(?:, ?"object": ?"[^"\\\r\n]*")?, ?"created": ?)[0-9]+(?=,)'
+    rb'(data: \{(?:"object": ?"[^"\\\r\n]*", ?)?"id": ?")[ !#-\[\]-~]*'
+    rb'("(?:, ?"object": ?"[^"\\\r\n]*")?, ?"created": ?)(?:0|[1-9][0-9]*)(?=,)'
 )
 """The start of a frame: what belongs to the response is between and after the two groups."""
 

@@ -68,7 +68,9 @@ def summary(results: Sequence[RowResult]) -> Text:
         else text(f"all {len(results)} rows pass", "bold green")
     )
     asked = text(f"{again} asked again for their times") if again else ""
-    return sentence(stands, asked, *map(text, kinds), separator="; ")
+    plain = sum(result.plain for result in results)
+    ways = text(f"compiled code followed {plain} requests, with the rows that Python has" if plain else "")
+    return sentence(stands, asked, *map(text, kinds), ways, separator="; ")
 
 
 def _line(group: Sequence[RowResult], transports: Sequence[str]) -> tuple[Cell, ...]:

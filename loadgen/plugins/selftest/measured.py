@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from recorder.event import Event, EventType
+from recorder.event import TERMINAL, Event, EventType
 from recorder.lifecycle import violations
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
 
@@ -25,6 +26,9 @@ _SAMPLES: Final = """
 _OUTPUTS: Final = "SELECT sample_uuid, output, reasoning, tool_calls FROM outputs"
 _UNLAWFUL: Final = "SELECT sample_uuid, violation FROM violations"
 _EVENTS: Final = "SELECT type, at_ns, sample_uuid, data FROM events WHERE sample_uuid <> '' ORDER BY seq"
+_ENDS: Final = frozenset(kind.name for kind in TERMINAL)
+_TIMED: Final = re.compile("_ns$|^reads$|^coalesced$|^late_chunks$").search
+"""Members of a payload that depend on when its chunks arrived."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +38,8 @@ class LoggedRequest:
     Attributes:
         answer_ms: To the end of the response.
         unlawful: Laws of the log that it breaks.
+        payload: What the log has of the end, without times.
+        is_plain: Whether compiled code followed it to the end.
     """
 
     prompt_id: int
@@ -57,6 +63,8 @@ class LoggedRequest:
     arguments: str | None
     retry_after_s: float | None
     unlawful: tuple[str, ...]
+    payload: Mapping[str, Any] = field(default_factory=dict)
+    is_plain: bool = False
 
     @property
     def seen(self) -> str:
@@ -64,8 +72,8 @@ class LoggedRequest:
         return self.error or self.status
 
 
-def read(folder: Path) -> Mapping[int, Sequence[LoggedRequest]]:
-    """The requests of each row, in order of issue."""
+def read(folder: Path, plain: Collection[str]) -> Mapping[int, Sequence[LoggedRequest]]:
+    """The requests of each row, in order of issue; `plain`: those that compiled code followed to the end."""
     from reporter.log.database import open_log, rows_of
 
     with open_log(folder, also=("events", "outputs")) as log:
@@ -76,9 +84,7 @@ def read(folder: Path) -> Mapping[int, Sequence[LoggedRequest]]:
         events = rows_of(log.execute(_EVENTS))
         for sentence, uuid in _out_of_order(events):
             unlawful[uuid].add(sentence)
-        error_data = {
-            row["sample_uuid"]: orjson.loads(row["data"]) for row in events if row["type"] == "ERROR"
-        }
+        ends = {row["sample_uuid"]: orjson.loads(row["data"]) for row in events if row["type"] in _ENDS}
         requests: dict[int, list[LoggedRequest]] = defaultdict(list)
         for row in rows_of(log.execute(_SAMPLES)):
             uuid = row["sample_uuid"]
@@ -88,8 +94,10 @@ def read(folder: Path) -> Mapping[int, Sequence[LoggedRequest]]:
                 output=text.get("output") or "",
                 reasoning=text.get("reasoning"),
                 arguments=_arguments(text.get("tool_calls")),
-                retry_after_s=error_data.get(uuid, {}).get("retry_after_s"),
+                retry_after_s=ends.get(uuid, {}).get("retry_after_s"),
                 unlawful=tuple(sorted(unlawful[uuid])),
+                payload={name: value for name, value in ends.get(uuid, {}).items() if not _TIMED(name)},
+                is_plain=uuid in plain,
             )
             requests[request.prompt_id].append(request)
     return requests

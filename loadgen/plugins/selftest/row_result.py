@@ -52,6 +52,7 @@ class RowResult:
         seen: The outcomes that the client saw, with their counts.
         tokens: How many tokens the requests had, all that occurred.
         tries: How often it was tried: again where only times were off.
+        plain: How many requests compiled code followed to the end.
     """
 
     row: ConformanceRow
@@ -61,6 +62,7 @@ class RowResult:
     tokens: tuple[int, ...]
     misses: tuple[Miss, ...]
     tries: int = 1
+    plain: int = 0
 
     @property
     def passed(self) -> bool:
@@ -92,6 +94,7 @@ def evaluate(
     misses = [
         *([Miss(count)] if len(asked) != row.requests else ()),
         *dict.fromkeys(miss for request in asked for miss in _facts(row, expected, request)),
+        *_ways(asked),
         *(_times(row, true, measured, typical) if row.scenario.completes else ()),
     ]
     return RowResult(
@@ -101,6 +104,7 @@ def evaluate(
         Counter(request.seen for request in asked),
         tuple(sorted({request.output_tokens for request in asked if request.output_tokens is not None})),
         tuple(misses),
+        plain=sum(request.is_plain for request in asked),
     )
 
 
@@ -128,6 +132,17 @@ def _facts(row: ConformanceRow, expected: Expectation, request: LoggedRequest) -
             ("tool call", request.arguments, expected.arguments),
             only_time=row.scenario.races or expected.depends,
         )
+
+
+def _ways(asked: Sequence[LoggedRequest]) -> Iterable[Miss]:
+    """The payloads of requests that compiled code followed and that Python has of no other request."""
+    completed = [request for request in asked if request.seen == COMPLETED]
+    others = [request.payload for request in completed if not request.is_plain]
+    for request in completed:
+        if request.is_plain and others and request.payload not in others:
+            names = {*request.payload, *others[0]}
+            differing = (name for name in names if request.payload.get(name) != others[0].get(name))
+            yield Miss(f"compiled code and Python log other values of {', '.join(sorted(differing))}")
 
 
 def _failed(row: ConformanceRow, request: LoggedRequest) -> Iterable[Miss]:
@@ -215,6 +230,7 @@ def record(result: RowResult) -> dict[str, object]:
         "transport": result.row.transport,
         "passed": result.passed,
         "tries": result.tries,
+        "plain": result.plain,
         "expected": result.row.expected.sees,
         "seen": result.seen,
         "true_ms": result.true._asdict(),

@@ -18,12 +18,14 @@ import orjson
 
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.endpoint import endpoint
+from loadgen.driver.client.http_transport import HttpTransport
 from loadgen.driver.client.protocols import PROTOCOLS, codec_of
 from loadgen.driver.client.transport import load_transport
 from loadgen.driver.errors import RejectedError, UnreachableError
 from loadgen.driver.probe import Prober
 from loadgen.driver.requests.turn import RequestRunner
 from loadgen.driver.stop import run_unless_interrupted
+from loadgen.driver.workers.framing import FrameReader, unmarshalled
 from loadgen.mock_endpoint.process import start_mock
 from loadgen.mock_endpoint.scenarios.answers import KEY
 from loadgen.mock_endpoint.scenarios.dialects import plain_sse
@@ -36,7 +38,7 @@ from recorder.writer import EventRecorder
 from workloads.sample import Sample
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from loadgen.mock_endpoint.process import MockProcess
@@ -44,14 +46,13 @@ if TYPE_CHECKING:
     from loadgen.plugins.selftest.selftest_row import ConformanceRow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
     from loadgen.driver.client.codec import Codec
+    from loadgen.driver.client.transport import Transport
     from loadgen.driver.requests.turn import Emit
     from loadgen.plugins.selftest.selftest_row import ConformanceRow
 
     MakeCodec = Callable[[str, Mapping[str, Any]], Codec]
+    Log = Callable[[Transport, Event | None], None]
 
 CONCURRENCY: Final = 2
 HEAVY: Final = 2
@@ -78,16 +79,31 @@ def ask(
     at_once: int,
     done: Callable[[ConformanceRow], None],
     make_codec: MakeCodec = codec_of,
-) -> None:
-    """Ask every row's requests, into a dedicated log."""
+) -> Collection[str]:
+    """Ask every row's requests, into a dedicated log; return those that compiled code followed to the end."""
+    plain: set[str] = set()
     settings = {"command": "selftest", "protocol": "mixed", "model": "scenario", "stream": True}
     with EventRecorder(path=folder / LOG_NAME, settings=settings) as recorder:
         _tell(recorder.put, EventType.TEST_STARTED)
         _tell(recorder.put, EventType.PHASE_STARTED, phase=PHASE, duration_s=None, requests=None)
-        run_unless_interrupted(_ask_all(rows, bases, recorder.put, at_once, done, make_codec))
+        log = partial(_in_order, recorder, plain)
+        run_unless_interrupted(_ask_all(rows, bases, log, at_once, done, make_codec))
         _tell(recorder.put, EventType.STOP_PERFORMANCE_TRACKING, reason="requests", scheduled=None)
         _tell(recorder.put, EventType.PHASE_ENDED, phase=PHASE)
         _tell(recorder.put, EventType.TEST_ENDED, reason="completed")
+    return plain
+
+
+def _in_order(recorder: EventRecorder, plain: set[str], transport: Transport, event: Event | None) -> None:
+    """Log an event after the rows that compiled code has of earlier ones; note whose ends these are."""
+    rows = transport.plain_rows(0) if isinstance(transport, HttpTransport) else None
+    if rows is not None:
+        (payload,) = FrameReader().feed(rows[0])
+        _, since_ns, made = unmarshalled(payload)
+        recorder.put_rows(made, since_ns)
+        plain |= {request for code, _, request, *_ in made if code == EventType.COMPLETE}
+    if event is not None:
+        recorder.put(event)
 
 
 def _tell(emit: Emit, kind: EventType, **data: Any) -> None:
@@ -97,7 +113,7 @@ def _tell(emit: Emit, kind: EventType, **data: Any) -> None:
 async def _ask_all(
     rows: Sequence[ConformanceRow],
     bases: Mapping[str, str],
-    emit: Emit,
+    log: Log,
     at_once: int,
     done: Callable[[ConformanceRow], None],
     make_codec: MakeCodec,
@@ -106,7 +122,7 @@ async def _ask_all(
 
     async def take(waiting: Iterator[tuple[int, ConformanceRow]]) -> None:
         for number, row in waiting:
-            await _ask_row(number, row, bases[row.scenario.name], emit, make_codec)
+            await _ask_row(number, row, bases[row.scenario.name], log, make_codec)
             done(row)
 
     waves: dict[tuple[bool, int], list[tuple[int, ConformanceRow]]] = defaultdict(list)
@@ -118,7 +134,7 @@ async def _ask_all(
         await asyncio.gather(*(take(waiting) for _ in range(takers)))
 
 
-async def _ask_row(number: int, row: ConformanceRow, base: str, emit: Emit, make_codec: MakeCodec) -> None:
+async def _ask_row(number: int, row: ConformanceRow, base: str, log: Log, make_codec: MakeCodec) -> None:
     """Ask one row's requests, over a dedicated transport."""
     scenario, entry = row.scenario, PROTOCOLS[row.protocol]
     path = f"/{scenario.name}/v1"
@@ -127,7 +143,8 @@ async def _ask_row(number: int, row: ConformanceRow, base: str, emit: Emit, make
     target = endpoint(base if entry.rooted else f"{base}{path}", codec.headers(KEY), rooted=entry.rooted)
     transport = load_transport(row.transport)(target, scenario.timeouts)
     generation = Generation("scenario", stream=entry.stream != "never")
-    runner = RequestRunner(transport, codec, generation, emit)
+    emit = partial(log, transport)
+    runner = RequestRunner(transport, codec, generation, emit, follows_plain=True)
     sample = Sample(number, f"{row}")
     numbers = count()
 
@@ -144,6 +161,7 @@ async def _ask_row(number: int, row: ConformanceRow, base: str, emit: Emit, make
     except (UnreachableError, RejectedError):
         return
     finally:
+        emit(None)
         await transport.close()
 
 
@@ -181,12 +199,11 @@ def _attempt(
     rows: Sequence[ConformanceRow],
     mock: MockProcess,
     folder: Path,
-    asking: Callable[..., None],
+    asking: Callable[..., Collection[str]],
     typical: Callable[[Sequence[float]], float] = median,
 ) -> list[RowResult]:
     folder.mkdir()
-    asking(rows, folder)
-    asked = read(folder)
+    asked = read(folder, asking(rows, folder))
     truth = {request.request_id: request for request in mock.truth()}
     return [evaluate(row, asked.get(number, ()), truth, typical) for number, row in enumerate(rows)]
 
