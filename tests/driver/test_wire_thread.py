@@ -1,10 +1,12 @@
-"""The thread of the compiled I/O loop: it is named, and prompt where the kernel lets threads ask for that."""
+"""The thread of the compiled I/O loop: its name, its slices of CPU time, its priority after late reads."""
 
 from __future__ import annotations
 
 import ctypes
 import os
+import socket
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from pathlib import Path
 from struct import Struct
@@ -12,6 +14,7 @@ from typing import Final
 
 import pytest
 
+from loadgen.driver.client.arrival import StampingSocket, timestamp_source
 from loadgen.driver.client.compiled import COMPILED
 
 pytestmark = pytest.mark.skipif(not COMPILED, reason="the compiled I/O loop is not built")
@@ -40,16 +43,58 @@ def slice_ns(thread: int) -> int | None:
     return int(ATTRIBUTES.unpack(attributes.raw)[5]) or None
 
 
+def new_thread(before: set[int]) -> int:
+    """The I/O thread that is not among those from before."""
+    # It names itself last.
+    while not (new := io_threads() - before):
+        os.sched_yield()
+    (thread,) = new
+    return thread
+
+
+def real_time_policy() -> int:
+    """The policy of a thread that has asked to be scheduled before all others."""
+    with suppress(PermissionError):
+        os.sched_setscheduler(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(1))
+    return os.sched_getscheduler(0)
+
+
+@pytest.mark.skipif(
+    timestamp_source() != "kernel", reason="only the kernel's stamps tell that a read is late"
+)
+def test_the_thread_goes_before_other_work_after_three_turns_with_late_reads() -> None:
+    """Responses that arrived before their requests are read late; where Linux refuses, the policy stays."""
+    from loadgen.driver.client._wire import Wire
+
+    with ThreadPoolExecutor(1) as thread_of_its_own:
+        allowed = thread_of_its_own.submit(real_time_policy).result()
+    before, policies = io_threads(), []
+    with closing(Wire()) as wire, socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = new_thread(before)
+        # The thread may sleep while Python reads, so a fourth late read can be the one that it notices.
+        while len(policies) < 3 or (policies[-1] != allowed and len(policies) < 100):
+            client = StampingSocket()
+            assert client.stamp_arrivals()
+            client.connect(listener.getsockname())
+            server, _ = listener.accept()
+            with server:
+                server.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+                time.sleep(0.005)
+                connection = wire.add(client.detach())
+                wire.request(connection, b"GET / HTTP/1.1\r\n\r\n")
+                while not any(batch[3] for batch in wire.collect(1)):
+                    time.sleep(0.001)
+            policies.append(os.sched_getscheduler(thread))
+    assert (policies[:2], policies[-1]) == ([os.SCHED_OTHER] * 2, allowed)
+
+
 def test_the_thread_is_named_and_asks_for_short_slices_of_time() -> None:
     """Neither can be seen from the results of a run on an idle machine."""
     from loadgen.driver.client._wire import Wire
 
     before = io_threads()
     with closing(Wire()) as wire:
-        # It names itself last.
-        while not (new := io_threads() - before):
-            os.sched_yield()
-        (thread,) = new
+        thread = new_thread(before)
         main_ns = slice_ns(os.getpid())
         if main_ns is None:
             pytest.skip("this kernel has no slices that threads choose (Linux 6.12)")

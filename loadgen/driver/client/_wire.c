@@ -18,6 +18,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -47,6 +48,7 @@ enum {
     MUCH = 60,                /* reads per window from which on epoll is asked by time, and down to which */
     LITTLE = 40,
     UPLOAD_BYTES = 64 * 1024, /* memory_bounds.py */
+    MOST_LATE = 3,            /* turns with overdue reads, after which the thread goes before other work */
     ONE_SEGMENT = 1200,       /* late_reads.py */
     WINDOW = 4,               /* late_reads.py */
 };
@@ -55,6 +57,7 @@ enum {
 #define REST_NS 250000L
 #define NAP_NS 500000L
 #define LATE_NS 500000LL
+#define OVERDUE_NS 3000000LL /* a read so long after the arrival: another chunk may have come */
 #define SLICE_NS 100000ULL /* the least that Linux accepts */
 #define DOUBT_NS 20000LL          /* late_reads.py */
 #define RESAMPLE_NS 100000000LL   /* arrival.py */
@@ -108,7 +111,9 @@ typedef struct {
     bool woken; /* Python has been woken, and has not found everything taken since */
     bool naps;  /* the thread lets Python read */
     bool rests; /* much is coming in: epoll is asked by time */
+    bool late;  /* a read of this turn was overdue */
     int served; /* reads since */
+    int late_turns;
     int turns;  /* under way, of the thread and of Python: what one of them was told of, no other one is */
     int epoll, wake, stop;
     connection **connections;
@@ -157,7 +162,7 @@ static int64_t to_monotonic(wire *w, int64_t wall, int64_t now) {
     return earlier < now ? earlier : now;
 }
 
-static ssize_t receive(wire *w, int fd, int64_t *at) {
+static ssize_t receive(wire *w, int fd, int64_t *at, int64_t *now) {
     union {
         struct cmsghdr align;
         char bytes[CMSG_SPACE(3 * sizeof(struct timespec))];
@@ -166,12 +171,12 @@ static ssize_t receive(wire *w, int fd, int64_t *at) {
     struct msghdr message = {.msg_iov = &vector, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
     ssize_t count = recvmsg(fd, &message, MSG_DONTWAIT);
     if (count <= 0) return count;
-    *at = now_ns();
+    *at = *now = now_ns();
     for (struct cmsghdr *c = CMSG_FIRSTHDR(&message); c; c = CMSG_NXTHDR(&message, c)) {
         if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SO_TIMESTAMPING) continue;
         struct timespec stamp;
         memcpy(&stamp, CMSG_DATA(c), sizeof stamp);
-        if (stamp.tv_sec) *at = to_monotonic(w, stamp.tv_sec * SECOND + stamp.tv_nsec, *at);
+        if (stamp.tv_sec) *at = to_monotonic(w, stamp.tv_sec * SECOND + stamp.tv_nsec, *now);
     }
     return count;
 }
@@ -462,13 +467,14 @@ static int read_connection(wire *w, connection *c, int most, bool ends, bool *le
             *left = true;
             return reads;
         }
-        int64_t at = 0;
-        ssize_t count = receive(w, c->fd, &at);
+        int64_t at = 0, now;
+        ssize_t count = receive(w, c->fd, &at, &now);
         if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return reads;
         if (count <= 0) {
             lost(w, c, count < 0 ? errno : 0);
             return reads;
         }
+        w->late |= !c->behind && now - at > OVERDUE_NS;
         take(w, c, w->read, (size_t)count, at);
         if (count < READ_BYTES) {
             c->behind = 0;
@@ -571,6 +577,8 @@ static int turn(wire *w, bool *all) {
     if (*all && !others && asked > w->quiet) w->quiet = asked;
     __atomic_store_n(&w->turned, asked, __ATOMIC_RELAXED); /* Python reads it without the lock */
     w->served += served;
+    w->late_turns += w->late;
+    w->late = false;
     if (asked - w->since >= WINDOW_NS) {
         /* A window that is long over was a quiet one. */
         bool rests = asked - w->since < 2 * WINDOW_NS && w->served >= (w->rests ? LITTLE : MUCH);
@@ -607,6 +615,13 @@ static void be_prompt(void) {
     syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
 
+/* Go before all other work of this core, where Linux allows it (CAP_SYS_NICE, or `ulimit -r`): from then on every turn
+ * is followed by a rest, which leaves time to Python. */
+static bool go_first(void) {
+    struct sched_param least = {.sched_priority = 1};
+    return !pthread_setschedparam(pthread_self(), SCHED_FIFO | SCHED_RESET_ON_FORK, &least);
+}
+
 /* Read instead of the thread, if it waits for the CPU that Python has: what is read late is read together. */
 static void read_if_due(wire *w) {
     bool all;
@@ -616,6 +631,7 @@ static void read_if_due(wire *w) {
 
 static void *run(void *argument) {
     wire *w = argument;
+    bool asked = false, first = false;
     be_prompt();
     prctl(PR_SET_NAME, "loadgen-io");
     while (!__atomic_load_n(&w->stopping, __ATOMIC_ACQUIRE)) {
@@ -630,9 +646,13 @@ static void *run(void *argument) {
         }
         bool all;
         int count = turn(w, &all);
+        if (!asked && __atomic_load_n(&w->late_turns, __ATOMIC_RELAXED) >= MOST_LATE) {
+            asked = true;
+            first = go_first();
+        }
         if (__atomic_load_n(&w->rests, __ATOMIC_RELAXED)) {
             struct timespec rest = {0, REST_NS};
-            if (all) clock_nanosleep(CLOCK_MONOTONIC, 0, &rest, NULL);
+            if (all || first) clock_nanosleep(CLOCK_MONOTONIC, 0, &rest, NULL);
         } else if (!count && !__atomic_load_n(&w->stopping, __ATOMIC_ACQUIRE)) {
             /* The turn may have taken the kick of who stops it, together with another one. */
             struct pollfd ready = {w->epoll, POLLIN, 0};
@@ -1124,13 +1144,22 @@ static void wire_dealloc(wire *w) {
     Py_DECREF(type);
 }
 
+/* Who holds the lock runs as early as a thread that waits for it, where Linux can do that. */
+static void init_lock(pthread_mutex_t *lock) {
+    pthread_mutexattr_t inherits;
+    pthread_mutexattr_init(&inherits);
+    pthread_mutexattr_setprotocol(&inherits, PTHREAD_PRIO_INHERIT);
+    if (pthread_mutex_init(lock, &inherits)) pthread_mutex_init(lock, NULL);
+    pthread_mutexattr_destroy(&inherits);
+}
+
 static PyObject *wire_new(PyTypeObject *type, PyObject *Py_UNUSED(arguments), PyObject *Py_UNUSED(keywords)) {
     allocfunc allocate = PyType_GetSlot(type, Py_tp_alloc);
     wire *w = (wire *)allocate(type, 0);
     if (!w) return NULL;
     PyTypeObject *const *body_type = PyType_GetModuleState(type);
     w->body_type = (PyTypeObject *)Py_NewRef((PyObject *)*body_type);
-    pthread_mutex_init(&w->lock, NULL);
+    init_lock(&w->lock);
     w->epoll = epoll_create1(EPOLL_CLOEXEC);
     w->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     w->stop = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
