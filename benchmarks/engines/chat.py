@@ -43,3 +43,13 @@ def chat_steps(pairs: Sequence[Pair], *options: str) -> list[Step]:
             allowed=(0, 1, 4, 5),
         ),
     ]
+
+
+def image_steps(pairs: Sequence[Pair], *options: str) -> list[Step]:
+    """Check, and a run of chats with an image: some are large enough for an upload to be observed."""
+    images = ("--images", "1", "--image-format", "png", "--image-size", "640x480=1,112x84=3")
+    load = ("perf", *options, *images, *SHAPE, "-c", "4", "-n", str(REQUESTS))
+    return [
+        Step("check", (*CHECK, "--timeout", "300s")),
+        Step("images", load, pairs, (0,) if pairs else (0, 4)),
+    ]

@@ -140,16 +140,16 @@ def rows(
             )
 
 
-def installed(name: str, models: Sequence[Sequence[str]]) -> None:
-    """Make an engine's environment with the lines of NAME.txt, and the models that the engine loads."""
+def environment(name: str) -> Path:
+    """The interpreter of an engine's environment, which has the lines of NAME.txt."""
     folder, wanted = BUILD / name, (HERE / f"{name}.txt").read_text()
-    stamp = folder / "installed.txt"
+    python, stamp = folder / "bin" / "python", folder / "installed.txt"
     if not stamp.exists() or stamp.read_text() != wanted:
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-        pip = (folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+        pip = (python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
         subprocess.run([*pip, "--no-deps", "-r", HERE / f"{name}.txt"], check=True)
         stamp.write_text(wanted)
-    make_models(folder / "bin" / "python", models)
+    return python
 
 
 def make_models(python: Path, models: Sequence[Sequence[str]]) -> None:

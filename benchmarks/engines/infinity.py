@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.engines.engine import BUILD, CHECK, MODELS, Pair, Server, Step, installed
+from benchmarks.engines.engine import BUILD, CHECK, MODELS, Pair, Server, Step, environment, make_models
 
 BIN = BUILD / "infinity" / "bin"
 
@@ -59,4 +59,4 @@ SERVERS = (
 
 def install() -> None:
     """Make the environment and the models."""
-    installed("infinity", [("bert", "bert"), ("reranker", "reranker")])
+    make_models(environment("infinity"), [("bert", "bert"), ("reranker", "reranker")])

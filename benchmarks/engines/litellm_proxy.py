@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from benchmarks.engines import llama_cpp
 from benchmarks.engines.chat import chat_steps
-from benchmarks.engines.engine import BUILD, Server, installed
+from benchmarks.engines.engine import BUILD, Server, environment
 
 BIN = BUILD / "litellm" / "bin"
 SERVERS = (
@@ -31,4 +31,4 @@ SERVERS = (
 def install() -> None:
     """Make the environments of the proxy and of the server behind the proxy."""
     llama_cpp.install()
-    installed("litellm", [])
+    environment("litellm")

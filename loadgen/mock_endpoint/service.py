@@ -210,7 +210,7 @@ class Service:
     def _whole(self, exchange: ServedRequest, results: bytes) -> Task:
         """Send vectors or scores when the first token is due, else an answer when the last one is due."""
         _, request, dialect, ask, answer, truth = exchange
-        counts = wire.usage(*_counts(ask, answer))
+        counts = wire.usage(*self._counts(ask, answer))
         due_s = answer.ttft_s if results else answer.last_due_s()
         due_ns = _due_ns(truth, due_s) if due_s else NOW
         sizes = answer.sizes(self._options.tokens_per_chunk)
@@ -253,7 +253,7 @@ class Service:
         first_ns = _due_ns(truth, answer.ttft_s)
         due_ns = first_ns if answer.ttft_s else NOW
         stated = self._stated(self._served(exchange, first_ns, first_ns, sizes))
-        end = events.end(answer.finish_reason, _counts(ask, answer), stated)
+        end = events.end(answer.finish_reason, self._counts(ask, answer), stated)
         for begin in range(0, len(texts) or 1, _EVENTS_AT_ONCE):
             now = texts[begin : begin + _EVENTS_AT_ONCE]
             sent = begin + len(now)
@@ -274,7 +274,7 @@ class Service:
         """Send each event when due; the last write includes the end of the stream."""
         connection, _, _, ask, answer, truth = exchange
         size, length = self._options.tokens_per_chunk, len(answer.tokens)
-        sizes, counts = answer.sizes(size), _counts(ask, answer)
+        sizes, counts = answer.sizes(size), self._counts(ask, answer)
         end = b"" if self._states else answer_id.join(events.end(answer.finish_reason, counts))
         start_ns, count_late = _due_ns(truth, 0), self._lateness.note
         # What a chunk touches is kept close together: a thousand streams do not fit into the caches.
@@ -336,15 +336,18 @@ class Service:
             return wire.UNSAID
         return wire.Statements(served.root(forms), served.choice(forms), served.usage(forms))
 
+    def _counts(self, ask: MockRequest, answer: PlannedResponse) -> tuple[Any, ...]:
+        """What `wire.usage` takes."""
+        media: Any = ask.media_tokens
+        if media and "vllm" in self._options.statements:
+            by_kind = {name.removesuffix("_tokens"): count for name, count in media}
+            media = (("multimodal_tokens", by_kind),)
+        return ask.input_tokens, len(answer.tokens), answer.cached_tokens, media
+
     def _note(self, exchange: ServedRequest, due_ns: int, sent_ns: int) -> None:
         exchange.truth.late_ns = sent_ns - due_ns
         if exchange.connection.room_ns < due_ns:
             self._lateness.note(sent_ns - due_ns)
-
-
-def _counts(ask: MockRequest, answer: PlannedResponse) -> tuple[Any, ...]:
-    """What `wire.usage` takes."""
-    return ask.input_tokens, len(answer.tokens), answer.cached_tokens, ask.media_tokens
 
 
 def _due_ns(truth: Truth, after_s: float) -> int:

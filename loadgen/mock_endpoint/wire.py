@@ -89,7 +89,7 @@ def usage(
     input_tokens: int,
     output_tokens: int,
     cached: int | None = None,
-    media: Iterable[tuple[str, int]] = (),
+    media: Iterable[tuple[str, Any]] = (),
 ) -> Json:
     """The token counts of an answer, with those from a cache and of media where there are any."""
     details = {**({} if cached is None else {"cached_tokens": cached}), **dict(media)}

@@ -178,7 +178,12 @@ def media_tokens(usage: Mapping[str, Any]) -> int | None:
     details = usage.get("prompt_tokens_details") or usage.get("input_tokens_details")
     if not isinstance(details, dict):
         return None
-    return sum(counted(details.get(name)) or 0 for name in _MEDIA) or None
+    stated = [details.get(name) for name in _MEDIA]
+    # vLLM has a count for each modality: {"image": 15}.
+    counts = [
+        count for value in stated for count in (value.values() if isinstance(value, dict) else (value,))
+    ]
+    return sum(counted(count) or 0 for count in counts) or None
 
 
 def read_reason(value: Any) -> tuple[str | None, str | None]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from http import HTTPStatus
 from secrets import token_hex
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
@@ -17,9 +18,10 @@ from workloads.sample import Sample
 
 if TYPE_CHECKING:
     from loadgen.driver.checked_endpoint import CheckedEndpoint
+    from loadgen.driver.client.exchange import Exchange
 
 _LONG: Final = Sample(index=-1, prompt="Count from 1 to 1000 in words, without a pause.")
-_TOKENS: Final = 1024
+_TOKENS: Final = 512
 _LOOKS: Final = 20
 _PAUSE_S: Final = 0.1
 _OPTION: Final = "--abandon 5%:after=first-token"
@@ -37,22 +39,15 @@ async def abandoning_check(endpoint: CheckedEndpoint) -> tuple[bool, str]:
         return True, f"unknown without the server's number of running requests; {_OPTION} leaves some early"
     if running:
         return True, f"unknown while {running:g} requests of other clients run; {_OPTION} leaves some early"
-    generation = replace(endpoint.generation, max_tokens=_TOKENS)
-    body = endpoint.codec.request(_LONG, generation)
-    if isinstance(body, dict):
-        # Some servers refuse the member, which only `usage` needs.
-        body.pop("stream_options", None)
-    data = body if isinstance(body, bytes) else orjson.dumps(body)
-    has_begun = asyncio.Event()
-    exchange = endpoint.exchange(lambda _: has_begun.set())
-    request = Request("POST", endpoint.codec.path, token_hex(12), data)
-    sending = asyncio.ensure_future(endpoint.transport.send(request, exchange))
-    beginning = asyncio.ensure_future(has_begun.wait())
-    await asyncio.wait({sending, beginning}, return_when=asyncio.FIRST_COMPLETED)
-    if sending.done() or exchange.stream.answer.done:
-        beginning.cancel()
+    for ignores_eos in (True, False):
+        sending, exchange = await _begun(endpoint, ignores_eos=ignores_eos)
+        if not sending.done() and not exchange.stream.answer.done:
+            break
         await asyncio.gather(sending, return_exceptions=True)
-        return True, f"unknown: a long answer was complete at once; {_OPTION} leaves some early"
+    else:
+        status = exchange.response.status if exchange.response else None
+        why = "a long answer was complete at once" if status == HTTPStatus.OK else f"HTTP {status}"
+        return True, f"unknown: {why}; {_OPTION} leaves some early"
     sending.cancel()
     await asyncio.gather(sending, return_exceptions=True)
     for _ in range(_LOOKS):
@@ -63,6 +58,25 @@ async def abandoning_check(endpoint: CheckedEndpoint) -> tuple[bool, str]:
         False,
         f"a request whose client left still ran {_LOOKS * _PAUSE_S:g} s later: {_OPTION} shows the waste",
     )
+
+
+async def _begun(endpoint: CheckedEndpoint, *, ignores_eos: bool) -> tuple[asyncio.Future[Any], Exchange]:
+    """A long answer that has begun, or that is over."""
+    body = endpoint.codec.request(
+        _LONG, replace(endpoint.generation, max_tokens=_TOKENS, ignore_eos=ignores_eos)
+    )
+    if isinstance(body, dict):
+        # Some servers refuse the member, which only `usage` needs.
+        body.pop("stream_options", None)
+    data = body if isinstance(body, bytes) else orjson.dumps(body)
+    has_begun = asyncio.Event()
+    exchange = endpoint.exchange(lambda _: has_begun.set())
+    request = Request("POST", endpoint.codec.path, token_hex(12), data)
+    sending = asyncio.ensure_future(endpoint.transport.send(request, exchange))
+    beginning = asyncio.ensure_future(has_begun.wait())
+    await asyncio.wait({sending, beginning}, return_when=asyncio.FIRST_COMPLETED)
+    beginning.cancel()
+    return sending, exchange
 
 
 async def _running(endpoint: CheckedEndpoint) -> float | None:

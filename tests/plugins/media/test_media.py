@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loadgen.driver.client import chat_completions
+from loadgen.driver.client import chat_completions, server_json
 from loadgen.driver.client.codec import Generation
 from loadgen.mock_endpoint.media_tokens import media_tokens
 from loadgen.mock_endpoint.process import start_mock
@@ -116,7 +116,9 @@ def test_a_run_with_media_has_their_tokens_and_uploads(tmp_path: Path) -> None:
     talk = [{"role": role, "content": f"say {role}"} for role in ("user", "assistant", "user")]
     rows = [{"messages": talk, "shown": ["media/seen.png"]}, {"messages": talk, "shown": None}]
     (tmp_path / "rows.jsonl").write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
-    with start_mock(ttft="1ms", itl="1ms", tokens="4", truth=tmp_path / "truth.jsonl") as mock:
+    with start_mock(
+        ttft="1ms", itl="1ms", tokens="4", statements=("vllm",), truth=tmp_path / "truth.jsonl"
+    ) as mock:
         settings = perf_settings(
             url=[mock.url],
             model="mock",
@@ -158,6 +160,19 @@ def test_a_run_with_media_has_their_tokens_and_uploads(tmp_path: Path) -> None:
     progress = so_far(tmp_path / "run")
     resumed = prepare(resumed_settings(ResumeSettings(run=tmp_path / "run"), progress)).dataset
     assert resumed.facts["media"]["seed"] == progress.settings["dataset"]["facts"]["media"]["seed"]
+
+
+@pytest.mark.parametrize(
+    ("details", "tokens"),
+    [
+        ({"cached_tokens": 0, "multimodal_tokens": {"image": 15, "audio": 25}}, 40),
+        ({"image_tokens": 15, "audio_tokens": 25}, 40),
+        ({"multimodal_tokens": None, "image_tokens": -1}, None),
+    ],
+)
+def test_the_tokens_of_media_in_usage(details: dict[str, Any], tokens: int | None) -> None:
+    """VLLM counts by kind in one member, others in a member for each kind."""
+    assert server_json.media_tokens({"prompt_tokens_details": details}) == tokens
 
 
 def _url(picture: bytes) -> str:
