@@ -37,7 +37,7 @@ SLOW: Final = Pace(ttft_ms=50, gap_ms=40, tokens=64)
 """25 tokens per second: one core serves 3,000 such streams."""
 
 ROOT: Final = Path(__file__).parents[1]
-PACKAGES: Final = ("loadgen", "recorder", "reporter", "rulesets", "workloads")
+PACKAGES: Final = ("lazy_dataclasses", "loadgen", "recorder", "reporter", "rulesets", "workloads")
 
 STREAMS: Final = (100, 300, 1000, 3000)
 REQUESTS_PER_STREAM: Final = 4

@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 import threading
 from contextlib import contextmanager
-from dataclasses import dataclass
 from time import monotonic_ns
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
+from lazy_dataclasses import dataclass
 from loadgen.sessions.error_exit_codes import one_tree
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.observer import Observer

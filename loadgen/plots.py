@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from dataclasses import dataclass, fields
 from html import escape
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from lazy_dataclasses import dataclass, fields
 from loadgen.sessions.error_exit_codes import one_tree
 from loadgen.sessions.errors import UsageError
 from reporter.plots.plot_value import Plot

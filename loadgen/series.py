@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from lazy_dataclasses import dataclass
 from loadgen.notebook import html_of_series
 
 if TYPE_CHECKING:

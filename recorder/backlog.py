@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import threading
-from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, NamedTuple
 
+from lazy_dataclasses import dataclass, field
 from recorder import schema
 from recorder.event import Event
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from lazy_dataclasses import dataclass
 from recorder.backlog import rows_of
 from recorder.errors import LogCutError, LogGoneError, broken
 from recorder.file_checks import Presence

@@ -15,9 +15,9 @@ By these a reader notices a shard that is missing, doubled or of another session
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from lazy_dataclasses import dataclass
 from recorder.event import Event, EventType
 from recorder.store import LOG_NAME
 

@@ -6,9 +6,9 @@ values; the last one then has all the rest.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass
 from reporter.distribution import distribution, summary_of
 from reporter.late_read_bounds import ENDS, are_in_doubt, bounds_by_part, column
 from reporter.log.database import rows_of

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import asdict, dataclass
 from reporter.errors import PriceError
 from reporter.log.database import rows_of
 from reporter.log.sql_files import quoted

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass
 from reporter.breakdown import By
 from reporter.log.sql_files import quoted, sql_file
 from reporter.windows.run_spans import SpanRow, span_number

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
+from lazy_dataclasses import dataclass, replace
 from reporter.breakdown import breakdown
 from reporter.distribution import BY_TOKEN, GAPS, summaries, weighted_summary
 from reporter.findings.acceptance import accepted

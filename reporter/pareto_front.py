@@ -7,8 +7,9 @@ inverse is the interactivity. Each is a plane of its own, and a run is a spot on
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

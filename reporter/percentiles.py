@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, cast
 
+from lazy_dataclasses import dataclass
 from reporter.errors import OptionError
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ Times are milliseconds, `*_s` seconds, `*_tps` tokens/s. A figure without sample
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from lazy_dataclasses import asdict, dataclass, field
 from reporter.client_health import OWN_TTFT_LIMIT, ClientHealth, OwnEffect, OwnLimit, RecorderHealth
 from reporter.run_facts import RunFacts  # noqa: TC001 (the schema is made of what the annotations name)
 from rulesets.verdict import Verdict  # noqa: TC001 (the schema is made of what the annotations name)

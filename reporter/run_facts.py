@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from lazy_dataclasses import dataclass, field
 from workloads.arrivals import ARRIVAL_PROCESSES
 
 if TYPE_CHECKING:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
+from lazy_dataclasses import dataclass
 from reporter.run_facts import OVERLOADED
 from rulesets.statistics.batch_means import FEWEST, grouped, interval
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
+from lazy_dataclasses import asdict, dataclass
 from reporter.accuracy.asked import asked, passes
 from reporter.errors import OptionError
 from reporter.log.run_head import logged_settings

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import orjson
 
+from lazy_dataclasses import dataclass, replace
 from reporter.json_values import document, members, text
 from reporter.log.database import streamed_figures
 from reporter.log.opened import opened

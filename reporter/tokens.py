@@ -5,10 +5,10 @@ They are counted at report time, from the stored texts, never during a run.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 from uuid import uuid4
 
+from lazy_dataclasses import dataclass
 from reporter.json_values import document, members, text
 from reporter.log.database import COUNTS
 from rulesets.definitions import CATEGORIES

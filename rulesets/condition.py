@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+from lazy_dataclasses import dataclass
 from rulesets.errors import TargetError, listing, suggestion
 from rulesets.metric_table import METRICS, TABLE
 from rulesets.quantity import DECIMAL, METRIC_ALIASES, exact

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final, Literal
+
+from lazy_dataclasses import asdict, dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

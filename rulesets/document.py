@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 import re
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import yaml
 
+from lazy_dataclasses import dataclass, replace
 from rulesets.errors import RulesetFileError, suggestion
 
 if TYPE_CHECKING:

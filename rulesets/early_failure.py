@@ -14,10 +14,10 @@ below, a change from a baseline, a score, or a part of the requests.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+from lazy_dataclasses import dataclass
 from rulesets.quantity import COMPARE
 from rulesets.session_metrics import SESSION_ERROR
 from rulesets.statistics import clopper_pearson

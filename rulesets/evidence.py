@@ -5,8 +5,9 @@ Latencies are in ms, lengths in tokens, rates in requests/s or tokens/s, shares 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from lazy_dataclasses import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

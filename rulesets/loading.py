@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from lazy_dataclasses import dataclass
 from rulesets.errors import RulesetError
 
 if TYPE_CHECKING:

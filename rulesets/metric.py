@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
+from lazy_dataclasses import dataclass
 from rulesets.errors import TargetError
 from rulesets.target import Target
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 import operator
 import re
-from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final, Literal
+
+from lazy_dataclasses import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

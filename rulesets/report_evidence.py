@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass, fields
 from rulesets.definitions import PERCENTILES, Definitions
 from rulesets.errors import Unanswerable
 from rulesets.evidence import Good, Rate

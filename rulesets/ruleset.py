@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import asdict, dataclass, field, replace
 from rulesets.condition import Condition
 from rulesets.definitions import Definitions
 from rulesets.demands import (

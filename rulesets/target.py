@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
+from lazy_dataclasses import dataclass
 from rulesets import condition
 from rulesets.condition import Condition
 from rulesets.demands import Confidence  # noqa: TC001 (`from_plain` reads the annotation)

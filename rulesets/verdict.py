@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping  # noqa: TC003 (read at runtime: a stored verdict is validated)
-from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import asdict, dataclass, field
 from rulesets.evaluators.rule_row import Status, VerdictRow
 from rulesets.exit_codes import ExitCode
 from rulesets.from_plain import from_plain

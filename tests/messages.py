@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT: Final = Path(__file__).parents[1]
-ROOMS: Final = ("loadgen", "recorder", "reporter", "rulesets", "workloads")
+ROOMS: Final = ("lazy_dataclasses", "loadgen", "recorder", "reporter", "rulesets", "workloads")
 
 FOR_MODELS: Final = (
     "loadgen/plugins/evals",

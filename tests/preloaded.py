@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("loadgen", "recorder", "reporter", "rulesets", "workloads")
+ROOMS = ("lazy_dataclasses", "loadgen", "recorder", "reporter", "rulesets", "workloads")
 LIBRARIES = (
     "adbc_driver_sqlite",
     "aiohttp",

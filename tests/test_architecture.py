@@ -23,6 +23,7 @@ ARROWS = {
         "workloads",
         "recorder",
         "rulesets",
+        "lazy_dataclasses",
     },
     "loadgen.plugins": {
         "loadgen",
@@ -34,6 +35,7 @@ ARROWS = {
         "workloads",
         "recorder",
         "rulesets",
+        "lazy_dataclasses",
     },
     "loadgen.cli": {
         "loadgen.sessions",
@@ -43,6 +45,7 @@ ARROWS = {
         "workloads",
         "recorder",
         "rulesets",
+        "lazy_dataclasses",
     },
     "loadgen.sessions": {
         "loadgen.driver",
@@ -51,13 +54,15 @@ ARROWS = {
         "workloads",
         "recorder",
         "rulesets",
+        "lazy_dataclasses",
     },
-    "loadgen.mock_endpoint": {"loadgen.driver", "workloads"},
-    "loadgen.driver": {"workloads", "recorder"},
-    "reporter": {"workloads", "recorder", "rulesets"},
-    "workloads": set(),
-    "recorder": set(),
-    "rulesets": set(),
+    "loadgen.mock_endpoint": {"loadgen.driver", "workloads", "lazy_dataclasses"},
+    "loadgen.driver": {"workloads", "recorder", "lazy_dataclasses"},
+    "reporter": {"workloads", "recorder", "rulesets", "lazy_dataclasses"},
+    "workloads": {"lazy_dataclasses"},
+    "recorder": {"lazy_dataclasses"},
+    "rulesets": {"lazy_dataclasses"},
+    "lazy_dataclasses": set(),
 }
 """Which room may import which: docs/architecture.md draws them."""
 
@@ -282,6 +287,7 @@ ONE_PLACE = {
         "loadgen.plugins.sandbox.relay",  # in the sandbox
     },
     r'"h": 3600': {"workloads.units"},
+    r"from dataclasses import .*\bdataclass\b": {"lazy_dataclasses"},
     r"x1b\[2?K": {"loadgen.cli.terminal.block", "loadgen.cli.terminal.live"},
 }
 """What is written once: a pattern of what it takes, and the modules that have it, one per leaf room."""

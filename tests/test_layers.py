@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-ROOMS: Final = ("loadgen", "recorder", "reporter", "rulesets", "workloads")
+ROOMS: Final = ("lazy_dataclasses", "loadgen", "recorder", "reporter", "rulesets", "workloads")
 
 
 def files() -> Iterator[Path]:

@@ -206,7 +206,17 @@ def faults_of(path: Path) -> Iterator[str]:
 @pytest.mark.slow
 def test_the_code_is_written_plainly() -> None:
     """Every module, of the product and of the tests, has plain names and prose."""
-    rooms = ("benchmarks", "examples", "loadgen", "recorder", "reporter", "rulesets", "tests", "workloads")
+    rooms = (
+        "benchmarks",
+        "examples",
+        "lazy_dataclasses",
+        "loadgen",
+        "recorder",
+        "reporter",
+        "rulesets",
+        "tests",
+        "workloads",
+    )
     modules = sorted(path for room in rooms for path in (ROOT / room).rglob("*.py"))
     faults = [fault for path in modules for fault in faults_of(path)]
     assert not faults, "\n".join(faults)

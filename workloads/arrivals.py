@@ -11,11 +11,11 @@ nothing but its arguments: the same seed gives the same one on every platform.
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate, count
 from typing import TYPE_CHECKING, Final
 
+from lazy_dataclasses import dataclass
 from workloads.errors import ArrivalError, did_you_mean
 
 if TYPE_CHECKING:

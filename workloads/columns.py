@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from base64 import b64encode
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
+from lazy_dataclasses import dataclass
 from workloads.errors import ColumnError, did_you_mean
 from workloads.sources import kind
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
+from lazy_dataclasses import dataclass, fields, replace
 from workloads.sample import Message, Sample, last_text
 
 if TYPE_CHECKING:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from itertools import accumulate
 from operator import mul
 from random import Random
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
+
+from lazy_dataclasses import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import importlib
 import sys
-from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass, field, fields, replace
 from workloads.errors import EpisodeCodeError
 from workloads.sample import Sample
 

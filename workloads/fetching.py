@@ -11,7 +11,6 @@ import os
 import re
 import shutil
 import sys
-from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import partial
 from hashlib import file_digest, sha256
@@ -22,6 +21,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
+from lazy_dataclasses import dataclass
 from workloads.errors import SourceError
 
 if TYPE_CHECKING:

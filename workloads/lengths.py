@@ -7,9 +7,9 @@ half of whose draws would be 1, or `lognormal:100,5`, whose mean is made of a fe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from lazy_dataclasses import dataclass
 from workloads.distribution_notation import Constant, length_shape
 from workloads.errors import DistributionError
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final, Literal
 from urllib.parse import urlsplit
 
+from lazy_dataclasses import dataclass
 from workloads.errors import WorkloadError
 from workloads.registry import service
 

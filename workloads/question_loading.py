@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass
 from workloads.errors import SourceError, did_you_mean
 from workloads.sources import MOST_BYTES, FileRow, plain, read_rows, read_stored
 from workloads.workload import Inputs

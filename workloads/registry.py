@@ -8,12 +8,12 @@ equal names, those of this program go first.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass, field
 from workloads.errors import PluginError
 
 if TYPE_CHECKING:

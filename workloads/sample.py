@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from lazy_dataclasses import dataclass, field, replace
 
 Message = Mapping[str, Any]
 """A chat message in OpenAI's format: `role`, `content`, and what else a role has."""

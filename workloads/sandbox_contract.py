@@ -11,9 +11,9 @@ Async code has the same calls, awaited, in `loadgen.plugins.sandbox.opening`.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
+from lazy_dataclasses import asdict, dataclass, field
 from workloads.errors import WorkloadError
 
 if TYPE_CHECKING:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
+
+from lazy_dataclasses import dataclass, field, replace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -15,12 +15,12 @@ import json
 import stat
 import zlib
 from collections import Counter
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
+from lazy_dataclasses import dataclass
 from workloads.errors import ColumnError, MalformedError, SourceError, did_you_mean
 
 if TYPE_CHECKING:

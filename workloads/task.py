@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass, replace
 from workloads.catalog import workload
 from workloads.errors import TaskError, did_you_mean
 from workloads.own_data import is_own

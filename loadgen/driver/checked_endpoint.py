@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
+from lazy_dataclasses import dataclass
 from loadgen.driver.client.endpoint import JSON, Request
 from loadgen.driver.client.exchange import Exchange
 from loadgen.driver.client.stream import ResponseStream

@@ -7,9 +7,9 @@ Offline    all requests at once (MLPerf's offline scenario)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from lazy_dataclasses import dataclass, replace
 from workloads.arrivals import arrival_process
 
 if TYPE_CHECKING:

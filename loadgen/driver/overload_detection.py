@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from dataclasses import dataclass
 from itertools import pairwise
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
+from lazy_dataclasses import dataclass
 from loadgen.driver.load import Closed, Offline, Open, ProcessArrivals
 from loadgen.driver.stop import OVERLOADED
 from recorder.event import Event, EventType

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
+from lazy_dataclasses import dataclass, replace
 from loadgen.driver.client.body_format import described, error_text, page_title
 from loadgen.driver.client.endpoint import JSON, Request
 from loadgen.driver.client.exchange import Exchange

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
+from lazy_dataclasses import dataclass, replace
 from loadgen.mock_endpoint.media_tokens import media_tokens
 from loadgen.mock_endpoint.options import DEFAULT_MODEL
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Final, Literal
 
 import orjson
 
+from lazy_dataclasses import dataclass, field, fields
 from loadgen.mock_endpoint.errors import MockOptionsError
 from loadgen.mock_endpoint.request_statements import FORMS
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
 
 import orjson
+
+from lazy_dataclasses import dataclass
 
 _US: Final = 1_000
 _MS: Final = 1_000_000

@@ -20,13 +20,13 @@ first that matches wins. A line has an answer (a reply, reasoning or tool calls)
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from itertools import cycle, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
+from lazy_dataclasses import dataclass
 from loadgen.mock_endpoint.errors import RepliesError
 from loadgen.mock_endpoint.token import SILENT, ExtendedToken, ToolCallPart
 from workloads import distribution_notation

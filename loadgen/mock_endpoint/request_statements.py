@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from itertools import cycle
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import asdict, dataclass
 from loadgen.mock_endpoint.errors import MockOptionsError
 
 if TYPE_CHECKING:

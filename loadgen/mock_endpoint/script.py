@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate, count, cycle, islice, repeat
 from random import Random
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from lazy_dataclasses import dataclass, replace
 from loadgen.mock_endpoint import lifetime, rate_limit, replies
 from loadgen.mock_endpoint.answer_cache import Cache
 from loadgen.mock_endpoint.ask import RefusedRequest

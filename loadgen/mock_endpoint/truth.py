@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import orjson
 
+from lazy_dataclasses import dataclass, field
 from loadgen.mock_endpoint.errors import MockOptionsError
 
 if TYPE_CHECKING:

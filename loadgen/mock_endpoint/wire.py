@@ -6,12 +6,12 @@ A stream's events differ in their text alone, so the JSON around the text is enc
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from uuid import uuid4
 
 import orjson
 
+from lazy_dataclasses import dataclass
 from loadgen.mock_endpoint.token import ExtendedToken, text_of
 
 if TYPE_CHECKING:

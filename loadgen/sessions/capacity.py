@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import platform
-from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from lazy_dataclasses import asdict, dataclass
 from loadgen.driver.load import Open, in_flight
 from loadgen.driver.workers.launcher import usable_cpus
 

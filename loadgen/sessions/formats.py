@@ -6,10 +6,10 @@ A format is a function of each subject, and one row here. Other packages add for
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from lazy_dataclasses import dataclass
 from loadgen.sessions.errors import UsageError
 from workloads.errors import did_you_mean
 from workloads.registry import Entry, added, at, load

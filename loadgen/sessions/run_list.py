@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
+from lazy_dataclasses import dataclass, replace
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.files.run_folder import REPORT
 from loadgen.sessions.files.series_file import SERIES, read

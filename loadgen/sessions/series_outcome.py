@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from lazy_dataclasses import dataclass
 from loadgen.sessions.settings.verdict_options import most_severe as most_severe_code
 from rulesets.exit_codes import ExitCode
 

@@ -9,10 +9,10 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Hashable
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from lazy_dataclasses import dataclass, field
 from recorder.sensors.names import ENGINES, IDENTITY, NOT_SUCCESSES, SERVER
 
 if TYPE_CHECKING:

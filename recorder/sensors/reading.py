@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
+from lazy_dataclasses import dataclass, field, replace
 from recorder.event import Event, EventType
 from recorder.payloads import SensorReading, SensorStarted
 

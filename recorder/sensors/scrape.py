@@ -11,9 +11,10 @@ import ssl
 import threading
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit, urlunsplit
+
+from lazy_dataclasses import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
+
+from lazy_dataclasses import dataclass
 
 _CALL: Final = re.compile(r"\s*avg\s*\(", re.IGNORECASE)
 _FILTER: Final = re.compile(r"\s*filter\s*\(\s*(?:where\b)?", re.IGNORECASE)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from lazy_dataclasses import dataclass
 from reporter.json_values import members
 from reporter.stored_answers import NEEDED
 

@@ -7,9 +7,9 @@ Where each question was sent once, the clustered standard error is the plain one
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from lazy_dataclasses import dataclass
 from reporter.accuracy.mean import EVERY, VALUE
 from reporter.accuracy.score_rows import of_entry
 from reporter.log.sql_files import quoted

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass, replace
 from recorder.errors import LogError
 from recorder.lock import is_held
 from recorder.store import log_path

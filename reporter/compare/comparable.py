@@ -6,9 +6,9 @@ Properties that usually differ are ignored: the URL, seeds, and the number of re
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass
 from reporter.cache_hits import ALIKE_PCT, cached_pct
 from reporter.findings.acceptance import IN_WORDS
 from reporter.imported import definitions_of

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
+from lazy_dataclasses import dataclass, replace
 from reporter.json_values import members, number
 from rulesets.errors import Unanswerable
 from rulesets.evaluators.figure import failures

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final, Literal
 
+from lazy_dataclasses import dataclass
 from reporter.errors import OptionError
 from rulesets.errors import ExpressionError
 from rulesets.expression import parse, unparse

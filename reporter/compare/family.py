@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING
 
+from lazy_dataclasses import dataclass, replace
 from reporter.compare import between, paired_scores, within
 from reporter.compare.comparison import Cell, ComparisonRow, MetricChange
 from reporter.compare.within import percentile_difference

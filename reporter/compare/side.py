@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import TYPE_CHECKING, Final, Literal
 
+from lazy_dataclasses import dataclass, field, replace
 from reporter.compare.comparable import facts, run_faults
 from reporter.compare.compared_figure import ComparedFigure, figure
 from reporter.compare.compared_metric import metric as read

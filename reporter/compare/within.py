@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from lazy_dataclasses import dataclass
 from reporter.compare.compared_figure import POWER, FigureDifference, critical, to_ratio
 from rulesets.statistics import normal, student, two_percentiles
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import ExitStack
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from zlib import crc32
 
+from lazy_dataclasses import dataclass
 from reporter.contents import scored
 from reporter.stored_answers import texts_of
 

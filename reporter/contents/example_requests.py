@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass
 from reporter.contents.texts import NO_TEXT, Excerpt, excerpt, prompt_in_words, response_in_words
 from reporter.log.database import rows_of
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from lazy_dataclasses import dataclass, field
 from reporter.breakdown import parts_sql
 from reporter.compare.compared_figure import figure
 from reporter.compare.compared_metric import metric

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from lazy_dataclasses import dataclass
 from reporter.log.database import all_figures
 
 if TYPE_CHECKING:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from lazy_dataclasses import dataclass, field
 from reporter.client_health import ClientHealth, RecorderHealth
 from reporter.findings.token_checks import TokenChecks
 from rulesets.definitions import Definitions

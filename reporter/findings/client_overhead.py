@@ -10,9 +10,9 @@ changed in the figure that is read, not what it did to single requests:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
+from lazy_dataclasses import dataclass, field, replace
 from reporter.distribution import COMPLETED
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ ordinary queue: however long a queue is, its first request is answered as fast a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
+from lazy_dataclasses import dataclass
 from reporter.distribution import summaries
 from reporter.log.database import figures
 

@@ -16,10 +16,10 @@ one of beginnings, the first turns count. Requests that waited for --max-concurr
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from statistics import fmean, variance
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass
 from reporter.load_stages import stage_spans, stages_of
 from reporter.windows.run_spans import SpanRow
 

@@ -11,10 +11,10 @@ conversations, whose rate is one of beginnings, the first turns are counted.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from statistics import variance
 from typing import TYPE_CHECKING, Final
 
+from lazy_dataclasses import dataclass
 from reporter.log.query import query
 
 if TYPE_CHECKING:

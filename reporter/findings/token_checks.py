@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass, fields
 from reporter.log.database import figures
 
 if TYPE_CHECKING:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from lazy_dataclasses import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,9 +8,9 @@ figures are from the clock of the node that issued it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
+from lazy_dataclasses import dataclass
 from recorder.errors import BeingWrittenError, NotALogError
 from recorder.store import log_path
 from reporter.errors import blaming

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
+from lazy_dataclasses import asdict, dataclass
 from recorder.errors import LogError
 from reporter.log.storage_place import MANIFEST
 

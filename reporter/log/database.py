@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from lazy_dataclasses import dataclass, field, replace
 from recorder.lock import is_held
 from recorder.store import log_path
 from reporter.errors import blaming

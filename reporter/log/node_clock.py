@@ -7,10 +7,10 @@ moments of the others.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from lazy_dataclasses import dataclass
 from recorder.shards import MAX_DRIFT_PPM
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ import re
 import warnings
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass
 from recorder.store import log_path
 from reporter.errors import QueryError, blaming
 from reporter.log.chosen_tables import make_views

@@ -6,9 +6,9 @@ includes it. Times are as stamped; the SQL that reads them adds `shift_of(seq)` 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from lazy_dataclasses import dataclass
 from recorder.errors import LogError
 from recorder.session import ASIDE
 from reporter.log.sql_files import quoted

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from lazy_dataclasses import dataclass, field
 from recorder.errors import LogError
 from recorder.store import log_path
 from reporter.errors import blaming

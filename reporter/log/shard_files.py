@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import atexit
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from shutil import disk_usage, rmtree
 from tempfile import gettempdir, mkdtemp
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from lazy_dataclasses import dataclass, field
 from recorder import shards
 from recorder.errors import BeingWrittenError, LogError, NotALogError
 from recorder.session import boot_id

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass, replace
 from recorder import shards
 from recorder.errors import LogError
 from reporter.json_values import document, members, text

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass
 from recorder.errors import LogError
 from reporter.json_values import document, members
 from reporter.log.database import open_log

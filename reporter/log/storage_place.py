@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
+from lazy_dataclasses import dataclass
 from recorder.errors import LogError
 from recorder.shards import FOLDER as SHARDS
 from recorder.store import LOG_NAME

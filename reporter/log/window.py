@@ -6,10 +6,10 @@ what the window's end interrupted would leave out the slow ones. Rates need a sp
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Final, Literal
 
+from lazy_dataclasses import dataclass
 from reporter.log.sql_files import quoted
 from reporter.report import Window
 

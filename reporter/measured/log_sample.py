@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass
 from itertools import chain
 from operator import mul, sub
 from typing import TYPE_CHECKING
 
+from lazy_dataclasses import dataclass
 from reporter.percentiles import position
 
 if TYPE_CHECKING:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from lazy_dataclasses import dataclass
 from reporter.late_read_bounds import column, gaps
 from reporter.log.sql_files import condition
 from reporter.measured.log_sample import LogSample, Ranked

@@ -7,10 +7,10 @@ Aggregates are computed there, so that a plot of any run has some hundred points
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from string import Template
 from typing import TYPE_CHECKING, Final
 
+from lazy_dataclasses import dataclass
 from reporter.log.sql_files import value_of_tag
 
 if TYPE_CHECKING:

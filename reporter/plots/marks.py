@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
 
+from lazy_dataclasses import dataclass, field
 from reporter.live.targets_now import targets_of
 from reporter.log.run_head import logged_settings
 from reporter.number_text import seconds

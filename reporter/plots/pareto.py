@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
+from lazy_dataclasses import dataclass
 from reporter import statements
 from reporter.pareto_front import Spot, clear_front, knee
 from reporter.plots.plot_value import Axis, NoPlot, Plot, PlotSeries

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final, Literal
+
+from lazy_dataclasses import asdict, dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from lazy_dataclasses import dataclass
 from reporter.number_text import decimals, fixed, whole
 from reporter.render.console_page import LABEL_WIDTH
 from reporter.render.table import Column, Table

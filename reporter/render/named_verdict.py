@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import asdict, dataclass
 from reporter.findings.acceptance import IN_WORDS
 from reporter.render.console_page import clean
 

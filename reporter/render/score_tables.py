@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
+from lazy_dataclasses import dataclass
 from reporter import statements
 from reporter.number_text import NOTHING, figure, fixed, whole
 from reporter.render.console_page import block, clean, sentence, tables, text

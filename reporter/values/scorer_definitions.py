@@ -5,9 +5,9 @@ SQL in a log is never run: its author may not be trusted.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from lazy_dataclasses import dataclass
 from workloads.catalog import is_task, workload
 from workloads.errors import PluginError
 from workloads.registry import entries, load

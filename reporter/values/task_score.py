@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
+
+from lazy_dataclasses import asdict, dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from hashlib import sha256
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass
 from reporter.distribution import summaries_by_group
 from reporter.log.database import rows_of
 from reporter.log.sql_files import sql_file

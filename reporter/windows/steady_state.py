@@ -17,11 +17,11 @@ The confidence intervals are those of batch means: of the blocks' values, groupe
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Final
 
+from lazy_dataclasses import dataclass
 from reporter.report import Estimate, SteadyState
 
 if TYPE_CHECKING:

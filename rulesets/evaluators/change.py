@@ -10,10 +10,10 @@ enough runs, counts as inconclusive; `tost` demands more: that the bound is met 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
 from statistics import fmean, median, variance
 from typing import TYPE_CHECKING, Final, Literal
 
+from lazy_dataclasses import dataclass, replace
 from rulesets import baseline_targets
 from rulesets.evaluators import facts, figure
 from rulesets.evaluators.limit import SEED

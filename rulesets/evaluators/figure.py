@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass
 from rulesets.evaluators import facts
 from rulesets.metric_table import BY_NAME
 from rulesets.quantity import SCORES, spell

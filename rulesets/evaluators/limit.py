@@ -6,10 +6,10 @@ The formulas are in `rulesets.statistics`, with their sources.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING, Final, Literal
 
+from lazy_dataclasses import dataclass
 from rulesets.statistics import (
     batch_means,
     bootstrap,

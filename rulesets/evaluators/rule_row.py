@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from lazy_dataclasses import dataclass, field
 from rulesets.errors import Unanswerable
 from rulesets.target import Severity  # noqa: TC001 (read at runtime: a stored verdict is validated)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from lazy_dataclasses import dataclass
 from rulesets import catalog
 from rulesets.errors import RulesetError, suggestion
 from rulesets.reading import ruleset_file as pages

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass, replace
 from rulesets import bounds
 from rulesets.definitions import Definitions
 from rulesets.errors import suggestion

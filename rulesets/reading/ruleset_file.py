@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from lazy_dataclasses import dataclass
 from rulesets import document
 from rulesets.reading.keys import FLAT, SCHEMA, WHOLE
 from rulesets.reading.sections import demands, scenario_rules, shared

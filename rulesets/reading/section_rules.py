@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from lazy_dataclasses import dataclass
 from rulesets.demands import AuditDemand
 from rulesets.expression import described
 from rulesets.target import Target

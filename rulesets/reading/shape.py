@@ -6,9 +6,9 @@ Both halves of a shape are made side by side, so that an editor which knows the 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass
 from rulesets.errors import listing, suggestion
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ simulation", Management Science 24, 1978.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Final
 
+from lazy_dataclasses import dataclass
 from rulesets.statistics.probability import proper
 from rulesets.statistics.student import bound
 

@@ -21,11 +21,12 @@ makes up for the scatter of the correction as well; `benchmarks/compare_study.py
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from itertools import islice
 from operator import mul
 from statistics import fmean, variance
 from typing import TYPE_CHECKING, Final
+
+from lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass
 from itertools import combinations
 from statistics import median
 from typing import TYPE_CHECKING, Final, Literal
 
+from lazy_dataclasses import dataclass
 from rulesets.statistics.normal import cdf
 
 if TYPE_CHECKING:

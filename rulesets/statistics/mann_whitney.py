@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Final, Literal, cast
 
+from lazy_dataclasses import dataclass
 from rulesets.statistics.normal import cdf, quantile
 from rulesets.statistics.probability import proper
 from rulesets.statistics.smallest import smallest

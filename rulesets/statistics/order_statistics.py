@@ -11,10 +11,10 @@ narrow: the effective number of samples (effective_size.py) is the remedy.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, cast
 
+from lazy_dataclasses import dataclass
 from rulesets.statistics.binomial import at_most
 from rulesets.statistics.probability import proper
 from rulesets.statistics.smallest import MOST_SAMPLES, smallest

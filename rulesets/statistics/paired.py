@@ -7,12 +7,12 @@ E. Miller, "Adding error bars to evals", arXiv 2411.00640, 2024, sections 4.2 an
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
 from statistics import correlation, fmean
 from typing import TYPE_CHECKING, Final
 
+from lazy_dataclasses import dataclass
 from rulesets.statistics import student, wilson
 from rulesets.statistics.binomial import at_most
 from rulesets.statistics.clustered import plain, unit_of

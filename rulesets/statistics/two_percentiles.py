@@ -13,10 +13,10 @@ samples, five or six of the 2 n (1 - p) highest values must be able to lie in on
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
+from lazy_dataclasses import dataclass
 from rulesets.statistics.smallest import smallest
 
 if TYPE_CHECKING:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
+from lazy_dataclasses import dataclass
 from rulesets.sweeps.point import listed, standing
 from rulesets.sweeps.sweep_row import SweepRule
 

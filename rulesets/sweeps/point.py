@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from lazy_dataclasses import dataclass
 from rulesets.evaluators import facts
 from rulesets.quantity import METRIC_ALIASES, PERCENTILE, STAT_ALIASES
 

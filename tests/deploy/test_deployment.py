@@ -34,7 +34,7 @@ OBJECTS: dict[str, Any] = {
     for document in yaml.safe_load_all(file.read_text())
 }
 KEY = "sk-right-key"
-PACKAGES = ("loadgen", "recorder", "reporter", "rulesets", "workloads")
+PACKAGES = ("lazy_dataclasses", "loadgen", "recorder", "reporter", "rulesets", "workloads")
 
 
 def templates(document: Any) -> Iterator[Any]:

@@ -24,7 +24,7 @@ FINDINGS: Final = "fuzz-findings"
 LONGEST_INPUT: Final = 4096
 MEMORY_MB: Final = 2048
 SLOWEST_S: Final = 25
-INSTRUMENTED: Final = ["loadgen", "reporter", "recorder", "rulesets", "workloads"]
+INSTRUMENTED: Final = ["lazy_dataclasses", "loadgen", "reporter", "recorder", "rulesets", "workloads"]
 
 
 def main() -> int:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from tests.reporter.conftest import Run
 
-COPIED = ("recorder", "reporter", "rulesets", "workloads", "docs")
+COPIED = ("lazy_dataclasses", "recorder", "reporter", "rulesets", "workloads", "docs")
 ROWS = """    queued_ns: Moment | None  #: when the server queued the request
     queue_name: Text | None  #: the queue
 """

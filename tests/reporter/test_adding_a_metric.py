@@ -26,7 +26,16 @@ PAGE = (ROOT / "docs" / "adding-a-metric.md").read_text(encoding="utf-8")
 ROWS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 COLUMN = blocks("adding-a-metric.md")["reporter/sql/samples.sql"]
 COPIED = (
-    *("loadgen", "recorder", "reporter", "rulesets", "workloads", "docs", "pyproject.toml"),
+    *(
+        "lazy_dataclasses",
+        "loadgen",
+        "recorder",
+        "reporter",
+        "rulesets",
+        "workloads",
+        "docs",
+        "pyproject.toml",
+    ),
     *(f"tests/{path.name}" for path in sorted((ROOT / "tests").glob("*.py"))),
     *("tests/reporter/conftest.py", "tests/reporter/test_metric_columns.py"),
 )

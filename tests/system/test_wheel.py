@@ -24,7 +24,7 @@ from tests.conftest import ROOT, clean_environment
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-PACKAGES = ("loadgen", "recorder", "reporter", "rulesets", "workloads")
+PACKAGES = ("lazy_dataclasses", "loadgen", "recorder", "reporter", "rulesets", "workloads")
 
 MODULES = {"loadgen/driver/client/_wire.abi3.so", "reporter/log/_requests.abi3.so"}
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_right
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from random import Random
 from typing import TYPE_CHECKING, Final
 
+from lazy_dataclasses import dataclass
 from workloads.errors import PromptError
 from workloads.synthetic.word_prompts import REQUEST, SENTENCE_WORDS, sentences
 

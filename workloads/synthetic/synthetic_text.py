@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from math import gcd
 from typing import TYPE_CHECKING, overload
 
+from lazy_dataclasses import dataclass, field, replace
 from workloads.conversation_sample import ConversationSample, FollowUp
 from workloads.sample import Sample
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from lazy_dataclasses import dataclass, field
 from workloads.errors import PromptError
 
 if TYPE_CHECKING:

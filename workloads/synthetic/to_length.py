@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from array import array
-from dataclasses import dataclass
 from hashlib import sha256
 from itertools import accumulate
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass
 from workloads.dataset import Dataset
 from workloads.errors import MalformedError, PromptError, SourceError
 from workloads.lengths import MOST_TOKENS

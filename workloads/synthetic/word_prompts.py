@@ -7,13 +7,13 @@ prefix cache cannot answer one with the work that it did for another.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from random import Random
 from struct import iter_unpack
 from typing import Final, overload
 
+from lazy_dataclasses import dataclass
 from workloads.dataset import Dataset
 from workloads.errors import PromptError
 from workloads.sample import Sample

@@ -6,9 +6,9 @@ milliseconds and blocks of 512 tokens, those of GuideLLM and of vLLM's `timed_tr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from lazy_dataclasses import dataclass
 from workloads.errors import TraceError, did_you_mean
 from workloads.registry import entries
 

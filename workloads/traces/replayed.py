@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from lazy_dataclasses import dataclass
 from workloads.dataset import Dataset
 from workloads.synthetic.synthetic_text import MadeSamples, NumberedTexts, shuffled
 from workloads.synthetic.text_length import Counted, Measure, counted, words_of

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
+from lazy_dataclasses import dataclass, field, replace
 from workloads.errors import TraceError
 from workloads.left_out import LeftOut
 from workloads.traces import json_trace

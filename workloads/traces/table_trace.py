@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 from unicodedata import category
 
+from lazy_dataclasses import dataclass
 from workloads.errors import TraceError
 from workloads.traces.form import DATES, UNITS, TraceForm, unit_of
 from workloads.traces.trace_lines import LONGEST_LINE, TextLine

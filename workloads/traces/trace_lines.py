@@ -6,10 +6,10 @@ import gzip
 import stat
 import zlib
 from contextlib import contextmanager
-from dataclasses import dataclass
 from hashlib import file_digest
 from typing import IO, TYPE_CHECKING, Final
 
+from lazy_dataclasses import dataclass
 from workloads.errors import MalformedError, SourceError
 
 if TYPE_CHECKING:

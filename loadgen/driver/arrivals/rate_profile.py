@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from bisect import bisect_right
-from dataclasses import dataclass
 from typing import ClassVar, Final, Protocol
 
+from lazy_dataclasses import dataclass
 from loadgen.driver.arrivals.rate_limits import require_rate, require_seconds, shown
 from loadgen.driver.errors import ProfileError
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
+
+from lazy_dataclasses import dataclass, field
 
 if TYPE_CHECKING:
     from loadgen.driver.arrivals.rate_profile import Profile

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
+from lazy_dataclasses import dataclass, field
 from loadgen.driver.client.server_json import is_error
 from loadgen.driver.errors import CannotAskError
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
+from lazy_dataclasses import dataclass, field
 from loadgen.driver.client.redaction import MASK, pattern_of, secrets_of, without_a_part
 from loadgen.driver.errors import EndpointError
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from bisect import bisect_right
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass
 from loadgen.driver.client.arrival_bounds import Late
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.head import retry_after_s

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import httptools
 
+from lazy_dataclasses import dataclass, field
 from loadgen.driver.client.arrival import clock_set_back_ns
 from loadgen.driver.client.body_format import EVENT_STREAM
 from loadgen.driver.client.failure import Failure

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass, field
 from sys import getsizeof
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
+from lazy_dataclasses import dataclass, field
 from loadgen.driver.client.codec import Delta, Usage
 
 if TYPE_CHECKING:

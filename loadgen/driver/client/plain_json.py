@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from lazy_dataclasses import dataclass, field
 from loadgen.driver.client.codec import (
     Delta,
     Generation,

@@ -6,9 +6,9 @@ A protocol is one file with the members of `loadgen.driver.client.codec.Codec`, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from lazy_dataclasses import dataclass, field
 from loadgen.driver.errors import UnknownProtocolError
 from workloads.errors import PluginError, did_you_mean
 from workloads.registry import at

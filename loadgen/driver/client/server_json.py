@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
+from lazy_dataclasses import dataclass
 from loadgen.driver.errors import MalformedResponseError
 from recorder.finish_reasons import AnswerEnding, ending_of, is_finish_reason
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
+
+from lazy_dataclasses import asdict, dataclass, replace
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping, Sequence

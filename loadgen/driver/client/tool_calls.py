@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from itertools import chain
 from sys import getsizeof
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
+
+from lazy_dataclasses import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import repeat
 from typing import TYPE_CHECKING, assert_never
 
+from lazy_dataclasses import dataclass
 from loadgen.driver.load import Closed, Offline, Open, ProcessArrivals, TraceArrivals
 
 if TYPE_CHECKING:

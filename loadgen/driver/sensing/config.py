@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import orjson
+
+from lazy_dataclasses import asdict, dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

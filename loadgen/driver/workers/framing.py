@@ -6,12 +6,12 @@ import marshal
 import pickle
 from array import array
 from collections import deque
-from dataclasses import dataclass
 from enum import Enum, IntEnum, auto
 from operator import attrgetter
 from struct import Struct
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass
 from loadgen.driver.client.endpoint import Endpoint  # noqa: TC001 (what is unpickled is imported before a fork)
 from loadgen.driver.client.memory_bounds import MAX_TOGETHER_BYTES
 from loadgen.driver.phase import Shard
@@ -150,7 +150,7 @@ class WorkerConfig:
     share: Shard
     connect_ahead: int = 0
     bounds: QueueBounds = QueueBounds()
-    node: Shard = Shard()  # noqa: RUF009 (a frozen value)
+    node: Shard = Shard()
 
     def request_source(self) -> RequestSource:
         """The questions to ask."""

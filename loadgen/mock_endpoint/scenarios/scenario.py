@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from lazy_dataclasses import KW_ONLY, dataclass
 from loadgen.driver.client.timeouts import Timeouts
 from loadgen.mock_endpoint.scenarios.frame_writers import STREAMED
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
+
+from lazy_dataclasses import dataclass
 
 Kind = Literal["content", "reasoning", "reasoning_content", "tool"]
 """What a token belongs to; chat servers have two names for reasoning."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass, fields
 from workloads.distribution_notation import duration
 from workloads.errors import PromptError, did_you_mean
 from workloads.lengths import MOST_TOKENS, lengths

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, overload
+
+from lazy_dataclasses import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from lazy_dataclasses import dataclass
 from loadgen.plugins.agentic.block_store import common_length
 
 if TYPE_CHECKING:

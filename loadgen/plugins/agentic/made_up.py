@@ -7,11 +7,11 @@ token, an answer `DECODE_NS` per token.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from hashlib import sha256
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass, replace
 from loadgen.plugins.agentic.agentic_form import read_agentic_form
 from loadgen.plugins.agentic.block_store import BlockStore, StoredBlocks
 from loadgen.plugins.agentic.session_corpus import CorpusFacts, MakesTrees

@@ -7,11 +7,11 @@ the moment warms the server's cache.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from hashlib import sha256
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
+from lazy_dataclasses import dataclass
 from loadgen.plugins.agentic.session_tree import History
 from loadgen.sessions.errors import UsageError
 

@@ -11,10 +11,10 @@ user's.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from lazy_dataclasses import dataclass
 from loadgen.plugins.agentic.workbench import finished
 from workloads.errors import PromptError
 from workloads.synthetic.text_length import Measure

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 import orjson
 
+from lazy_dataclasses import dataclass, field, replace
 from loadgen.plugins.agentic.block_store import NO_BASE, BlockStore, StoredBlocks, longest_match
 from loadgen.plugins.agentic.session_corpus import MakesTrees
 from loadgen.plugins.agentic.session_tree import AgentStream, AgentTurn, SessionTree

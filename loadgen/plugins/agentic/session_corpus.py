@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from lazy_dataclasses import dataclass, field
 from loadgen.plugins.agentic.workbench import finished
 from workloads.left_out import LeftOut
 

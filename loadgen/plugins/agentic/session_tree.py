@@ -7,9 +7,10 @@ order have one form: a turn waits for the ends of other turns, then for a delay.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
+
+from lazy_dataclasses import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

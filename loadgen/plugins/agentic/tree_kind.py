@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass, field, replace
 from loadgen.plugins.agentic.idle_cap import IdleCap
 from loadgen.plugins.agentic.salting import salting_of
 from loadgen.plugins.agentic.tree_sample import TreeSample

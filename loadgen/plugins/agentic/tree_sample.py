@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Protocol, overload
 
+from lazy_dataclasses import dataclass, replace
 from loadgen.plugins.agentic.session_tree import History
 from workloads.sample import Sample, last_text
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from dataclasses import dataclass, field
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass, field
 from loadgen.driver.requests.turn_outcome import AnswerUse, TurnOutcome
 from loadgen.plugins.agentic.idle_cap import IdleCap, Pause
 from loadgen.plugins.agentic.prefix_hits import counting_hits

@@ -7,13 +7,13 @@ import importlib
 import os
 import socket
 import subprocess
-from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
+from lazy_dataclasses import dataclass, replace
 from loadgen.driver.client.redaction import VARIABLES
 from loadgen.driver.requests.turn_outcome import AnswerUse
 from loadgen.driver.system.child_process import exit_status, start_child

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from secrets import randbits, token_hex
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from lazy_dataclasses import dataclass, field
 from loadgen.plugins.agents.episode import Reply, ToolRecord, TurnFailedError, UserFailedError
 from recorder.event import Event, EventType
 from workloads.answer_details import AnswerDetails

@@ -6,10 +6,10 @@ import asyncio
 import inspect
 import math
 import time
-from dataclasses import dataclass, field
 from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass, field
 from loadgen.plugins.agents.contract import RolloutContext, RolloutRequest
 from loadgen.plugins.agents.rollout import MAX_TURNS, result_of, tool_schemas
 from loadgen.sessions.errors import UsageError

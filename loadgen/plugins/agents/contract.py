@@ -13,12 +13,13 @@ import sys
 import time
 import warnings
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final, Literal, Protocol
 
 from pydantic import BaseModel, Field
+
+from lazy_dataclasses import dataclass, field
 
 COMPLETED: Final = "COMPLETED"
 ERROR: Final = "ERROR"

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from lazy_dataclasses import dataclass, field
 from workloads.answer_details import AnswerDetails
 from workloads.errors import WorkloadError
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import asdict, dataclass, field, replace
 from loadgen.plugins.agents.episode import LimitReachedError
 from workloads.episode_program import EpisodeProgram, EpisodeSample
 

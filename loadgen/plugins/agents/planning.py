@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from lazy_dataclasses import dataclass
 from loadgen.driver.client import chat_completions
 from loadgen.driver.client.endpoint import endpoint
 from loadgen.driver.errors import CannotAskError, EndpointError

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import importlib
 import time
-from dataclasses import dataclass, replace
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass, replace
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.requests.turn_outcome import TurnOutcome
 from loadgen.plugins.agents.asking import EpisodeAsk

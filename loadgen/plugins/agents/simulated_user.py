@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from lazy_dataclasses import dataclass, field
 from loadgen.plugins.agents.episode import EpisodeResult
 from loadgen.plugins.agents.tool_loop import Tool, tool_loop
 

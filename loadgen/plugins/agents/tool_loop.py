@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import inspect
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from lazy_dataclasses import dataclass
 from loadgen.plugins.agents.episode import EpisodeError, EpisodeResult
 from workloads.sandbox_contract import SandboxError
 

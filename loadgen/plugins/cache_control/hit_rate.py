@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from hashlib import sha256
 from itertools import chain, count
 from typing import TYPE_CHECKING, Final, overload
 
+from lazy_dataclasses import dataclass, replace
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.loads import warmup_of
 from loadgen.sessions.settings.concerns import changed, set_flags

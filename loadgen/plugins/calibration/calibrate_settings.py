@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from lazy_dataclasses import dataclass
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.format_options import Json
 from loadgen.sessions.settings.kinds import Seconds

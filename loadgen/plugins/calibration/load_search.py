@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import asdict, dataclass
 from loadgen.plugins.calibration.load_step import Step, Work, limit
 from loadgen.sessions.capacity import Capacity, CapacityLimit, LimitedBy
 

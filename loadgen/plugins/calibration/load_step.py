@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import gc
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass
 from loadgen.mock_endpoint.process import start_mock
 from loadgen.plugins.calibration.true_times import ComparedTimes, MedianAndP99, compare_with_truth, lateness
 from loadgen.sessions.capacity import CapacityLimit, LimitedBy

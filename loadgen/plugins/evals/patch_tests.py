@@ -8,9 +8,9 @@ marks in the log; `grading.swe_bench` reads the log. SWE-bench Pro (scaleapi/SWE
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from lazy_dataclasses import dataclass
 from workloads.sandbox_contract import SandboxError
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping  # noqa: TC003 (a field's type)
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any
 
+from lazy_dataclasses import dataclass, field
 from loadgen.sessions.errors import SetupError, UsageError
 from loadgen.sessions.files.run_folder import writing_whole
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass, fields
 from reporter.report import Summary
 from reporter.values.task_score import plain
 from rulesets.request_metrics import REQUEST_METRICS

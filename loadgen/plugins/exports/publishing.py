@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import re
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, Protocol
 
+from lazy_dataclasses import dataclass
 from loadgen.plugins.exports.exported import Exported, report_of, requests_of
 from loadgen.plugins.exports.flat_figures import figures
 from loadgen.sessions.errors import SetupError, UsageError

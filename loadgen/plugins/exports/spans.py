@@ -7,11 +7,11 @@ else they are made of the request's id: the same run always has the same ids.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final, Literal
 from urllib.parse import urlsplit
 
+from lazy_dataclasses import dataclass
 from reporter.json_values import document, members
 from reporter.log.database import streamed_figures
 

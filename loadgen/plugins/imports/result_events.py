@@ -6,11 +6,11 @@ started and how long it took, as far as its harness recorded it, is in EPISODE_E
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, Self
 from uuid import uuid4
 
+from lazy_dataclasses import dataclass
 from recorder import payloads
 from recorder.event import Event, EventType
 from workloads.scorer import HARNESS

@@ -6,9 +6,9 @@ and TensorRT-LLM both read the body (Triton's `docs/protocol/extension_generate.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from lazy_dataclasses import dataclass, field
 from loadgen.driver.client.plain_json import PlainSSE
 
 if TYPE_CHECKING:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from random import Random
 from secrets import randbelow
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass, replace
 from loadgen.driver.workers.launcher import usable_cpus
 from loadgen.plugins.media.media_files import cell_media, files_in, stored_file
 from loadgen.plugins.media.media_plan import kinds

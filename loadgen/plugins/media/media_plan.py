@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from lazy_dataclasses import dataclass
 from loadgen.plugins.media import made_up
 from workloads.distribution_notation import amount
 from workloads.errors import DistributionError

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, overload
 
 import orjson
 
+from lazy_dataclasses import dataclass, replace
 from loadgen.plugins.media.media_store import MediaStore, StoredMedia
 from workloads.conversation_sample import ConversationSample, FollowUp, conversation_of
 from workloads.sample import Message, Sample

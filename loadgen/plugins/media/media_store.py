@@ -7,11 +7,12 @@ import os
 import tempfile
 import weakref
 from base64 import b64encode
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
+
+from lazy_dataclasses import dataclass
 
 PREFIXED: Final = ("image", "video")
 """The kinds whose form in a request is a `data:` URL; audio is base64 alone."""

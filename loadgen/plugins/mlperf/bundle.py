@@ -7,9 +7,9 @@ export recognizes its own files, and removes those that it no longer has.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass
 from loadgen.sessions.errors import SetupError, UsageError
 from loadgen.sessions.files.run_folder import write_whole
 

@@ -7,9 +7,9 @@ has the list with the meaning of each.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass
 from loadgen.plugins.mlperf.result_summary import share
 from rulesets.statistics.early_stopping import n_min
 

@@ -6,9 +6,9 @@ submitter knows (division, precision, links, cohort…) is not here: see `DISCLO
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass, field
 from loadgen.plugins.mlperf.config_yaml import is_offline, issued, lasted_ms, pattern, seeds
 
 if TYPE_CHECKING:

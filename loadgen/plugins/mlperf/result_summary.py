@@ -8,10 +8,10 @@ the last completion.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass
 from loadgen.plugins.mlperf.config_yaml import issued, measured_by, pattern, seeds
 from reporter.log.database import all_figures
 from rulesets.statistics.early_stopping import estimate_rank

@@ -9,9 +9,9 @@ points: {r8: {nodes_used: […]}}     # more members of the point.yaml of single
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass, field
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.files.plain_files import as_json
 from workloads.documents import read_text

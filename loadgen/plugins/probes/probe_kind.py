@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from lazy_dataclasses import dataclass
 from loadgen.sessions.settings.option import OptionValueError
 
 MOST_RATE: Final = 1000

@@ -10,12 +10,12 @@ import asyncio
 import shutil
 import socket
 import sqlite3
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import orjson
 
+from lazy_dataclasses import dataclass
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.errors import NodeGoneError, UnreachableError
 from loadgen.plugins.ray.group import LOST

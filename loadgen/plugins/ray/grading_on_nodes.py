@@ -7,10 +7,10 @@ import os
 import threading
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
+from lazy_dataclasses import dataclass, replace
 from loadgen.driver.system.clock import system_clock
 from loadgen.driver.system.signals import deferred
 from loadgen.plugins.ray.node_environment import enter, take_usual_priority

@@ -13,10 +13,10 @@ import sqlite3
 import tempfile
 import time
 from contextlib import AsyncExitStack, closing
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lazy_dataclasses import dataclass, field
 from loadgen.driver import own_health
 from loadgen.driver.errors import NodeGoneError
 from loadgen.driver.progress import SessionProgress

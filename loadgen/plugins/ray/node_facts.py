@@ -24,7 +24,7 @@ def machine_facts() -> dict[str, Any]:
     from pathlib import Path
 
     digest = hashlib.sha256()
-    for package in ("loadgen", "recorder", "reporter", "workloads"):
+    for package in ("lazy_dataclasses", "loadgen", "recorder", "reporter", "rulesets", "workloads"):
         spec = find_spec(package)
         for root in () if spec is None else spec.submodule_search_locations or ():
             for path in sorted(Path(root).rglob("*.py")):

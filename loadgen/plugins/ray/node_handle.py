@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass, replace
 from loadgen.driver.client.timeouts import time_limit
 from loadgen.driver.errors import NodeGoneError
 from recorder.shards import MAX_DRIFT_PPM, ClockReading

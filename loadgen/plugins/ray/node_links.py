@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from lazy_dataclasses import dataclass
 from loadgen.driver.load import Closed
 from loadgen.sessions.errors import SetupError, UsageError
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import io
 import tarfile
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final, Self
 
+from lazy_dataclasses import dataclass
 from workloads.open_sandbox import CommandResult
 from workloads.sandbox_contract import SandboxError
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import signal
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from lazy_dataclasses import dataclass
 from workloads.sandbox_contract import SandboxError
 
 if TYPE_CHECKING:

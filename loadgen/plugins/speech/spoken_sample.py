@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from base64 import b64decode
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from lazy_dataclasses import dataclass
 from workloads.sample import Sample
 
 if TYPE_CHECKING:

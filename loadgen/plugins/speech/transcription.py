@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from lazy_dataclasses import dataclass, replace
 from loadgen.driver.client import chat_completions
 from loadgen.driver.client.codec import Delta, Usage, bearer, read_error
 from loadgen.driver.client.server_json import members, text

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from lazy_dataclasses import dataclass
 from loadgen.plugins.tool_selection.selection_task import ALL, VARIANTS, levels
 from loadgen.plugins.tool_selection.tool_sets import OWN
 from loadgen.sessions.errors import UsageError

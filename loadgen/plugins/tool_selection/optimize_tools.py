@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from lazy_dataclasses import dataclass
 from loadgen.background import in_background
 from loadgen.measure import split_options
 from loadgen.plugins.tool_selection.optimization.run_optimization import new_optimization, run_optimization

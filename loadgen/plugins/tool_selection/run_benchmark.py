@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass
 from loadgen.plugins.tool_selection.tool_endpoint import model_id_of, rate_of, url_of
 from loadgen.sessions.errors import SetupError, UsageError
 from rulesets.exit_codes import ExitCode

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from lazy_dataclasses import dataclass
 from loadgen.plugins.tool_selection.selection_task import LEVELS
 from loadgen.plugins.tool_selection.tool_files import Kind, available, load_model_config
 from loadgen.plugins.tool_selection.tool_sets import load_tool_set

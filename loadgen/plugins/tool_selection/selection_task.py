@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass
 from loadgen.plugins.evals.grading.json_answer import json_in
 from loadgen.plugins.tool_selection.tool_files import PACKAGED, load_model_config
 from loadgen.plugins.tool_selection.tool_sets import FORMATS, OPERATIONS, OWN, load_tool_set

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from lazy_dataclasses import dataclass
 from workloads.errors import MalformedError, SourceError, did_you_mean
 from workloads.sources import read_stored
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass, field, replace
 from loadgen.plugins.tool_selection.tool_files import available, members, read
 from workloads.errors import MalformedError, SourceError
 

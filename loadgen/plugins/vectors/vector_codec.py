@@ -7,10 +7,10 @@ import time
 from abc import ABC, abstractmethod
 from array import array
 from base64 import b64decode
-from dataclasses import dataclass, replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
+from lazy_dataclasses import dataclass, replace
 from loadgen.driver.client import server_json
 from loadgen.driver.client.codec import Delta, Usage, bearer, read_error
 from loadgen.driver.client.failure import Failure

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
+from lazy_dataclasses import dataclass
 from workloads.sample import Sample
 
 if TYPE_CHECKING:

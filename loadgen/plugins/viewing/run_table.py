@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote
 
+from lazy_dataclasses import dataclass
 from loadgen.sessions.run_list import ACCEPTED, RUNNING, Listed
 from reporter.render.console_page import clean
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import asdict, dataclass, replace
 from loadgen.sessions.errors import SetupError, UsageError
 from loadgen.sessions.files.run_folder import claim, require_empty, write_whole
 from recorder.store import LOG_NAME

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.files.run_folder import REPORT
 from rulesets.errors import suggestion

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass, field, replace
 from loadgen.sessions.errors import UsageError
 
 if TYPE_CHECKING:

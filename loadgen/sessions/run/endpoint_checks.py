@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from lazy_dataclasses import dataclass, replace
 from loadgen.driver.checked_endpoint import CheckedEndpoint
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.http_transport import HttpTransport

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass, replace
 from secrets import randbelow
 from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
 
+from lazy_dataclasses import dataclass, replace
 from loadgen.driver.client.codec import Codec, Generation
 from loadgen.driver.client.endpoint import Endpoint, check_session_header, endpoint
 from loadgen.driver.client.protocols import codec_of, protocol_entry

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass
 from workloads.catalog import canonical
 from workloads.errors import TaskError, did_you_mean
 from workloads.evals import eval_scorer

@@ -13,11 +13,11 @@ import socket
 import subprocess
 import threading
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import orjson
 
+from lazy_dataclasses import dataclass
 from loadgen.driver.system.child_process import exit_status, start_child
 from loadgen.sessions.errors import SetupError
 from loadgen.sessions.scoring.grading_work import NO_STATUS, Grading, scored_payload

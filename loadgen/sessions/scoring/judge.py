@@ -7,9 +7,9 @@ it, and again in each pass with a judge if no grader can read the reply.
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from lazy_dataclasses import dataclass, field
 from loadgen.driver.client import chat_completions
 from loadgen.driver.client.endpoint import Endpoint, endpoint
 from loadgen.driver.client.http_transport import HttpTransport

@@ -9,9 +9,9 @@ from __future__ import annotations
 import time
 from collections import Counter
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import asdict, dataclass, field
 from loadgen.driver.client.endpoint import endpoint
 from loadgen.sessions.environment import environment
 from loadgen.sessions.errors import UsageError

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lazy_dataclasses import dataclass, field
 from loadgen.sessions.error_exit_codes import exit_code
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.files.series_file import SeriesPoint

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from lazy_dataclasses import dataclass, replace
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.gating.reference import require_known
 from loadgen.sessions.settings.verdict_options import exit_code, most_severe

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Final
 
+from lazy_dataclasses import dataclass
 from loadgen.sessions.settings.benchmark_options import TaskSettings
 from loadgen.sessions.settings.concerns import changed
 from loadgen.sessions.settings.load_options import LoadSettings

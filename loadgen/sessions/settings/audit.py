@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from lazy_dataclasses import dataclass
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.definition_options import OF_ONE_REPORT
 from loadgen.sessions.settings.format_options import Json

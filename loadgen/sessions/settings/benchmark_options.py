@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal
 
+from lazy_dataclasses import dataclass, field
 from loadgen.sessions.settings.kinds import canonical_task
 from loadgen.sessions.settings.option import OptionValueError, Panel
 from loadgen.sessions.settings.scoring import SCORING, JudgeSettings, ScorerSettings

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
 
+from lazy_dataclasses import dataclass
 from loadgen.sessions.formats import TEXT
 from loadgen.sessions.settings.format_options import ComparisonFormat, Json
 from loadgen.sessions.settings.kinds import Share, canonical_rule

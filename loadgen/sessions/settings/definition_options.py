@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
+from lazy_dataclasses import dataclass, replace
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.option import Panel
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal
 
+from lazy_dataclasses import dataclass
 from loadgen.driver.client.protocols import (
     PROTOCOLS,
     ProtocolEntry,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Annotated, Final
 
+from lazy_dataclasses import dataclass, field
 from loadgen.sessions.settings.kinds import Seconds
 from loadgen.sessions.settings.option import RESULT, Panel
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, dataclass, replace
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
+from lazy_dataclasses import MISSING, dataclass, replace
 from loadgen.sessions.settings.option import Option
 
 

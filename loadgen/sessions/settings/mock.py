@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Final, Literal
 
+from lazy_dataclasses import dataclass, fields
 from loadgen.mock_endpoint.options import MockOptions
 from loadgen.mock_endpoint.request_statements import FORMS
 from loadgen.sessions.settings.option import Panel

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Final, Self
+
+from lazy_dataclasses import dataclass, field, fields, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable

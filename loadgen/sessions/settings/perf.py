@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from lazy_dataclasses import dataclass, field
 from loadgen.driver.client.transport import CANNOT_OPEN_AHEAD, MEASURES_BEST, TransportName
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.benchmark_options import TaskSettings

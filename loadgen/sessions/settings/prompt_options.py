@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
+from lazy_dataclasses import dataclass
 from loadgen.driver.requests.order import OrderName
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.concerns import set_flags

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from lazy_dataclasses import dataclass, field
 from loadgen.sessions.settings.cluster import CLUSTER
 from loadgen.sessions.settings.endpoint_options import API_KEYS
 from loadgen.sessions.settings.episode_options import UserApiKey

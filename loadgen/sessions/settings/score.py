@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from lazy_dataclasses import dataclass, field
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.cluster import CLUSTER
 from loadgen.sessions.settings.concerns import set_flags

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
+from lazy_dataclasses import dataclass, field
 from loadgen.sessions.settings.kinds import Seconds
 from loadgen.sessions.settings.option import Panel
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass, field
 from loadgen.sessions.secrets import lines
 from loadgen.sessions.settings.scoring import (
     DEFAULT_GRADER_TIMEOUT_S,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
+from lazy_dataclasses import dataclass
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.kinds import Seconds
 from loadgen.sessions.settings.option import OptionValueError, Panel

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
+from lazy_dataclasses import dataclass
 from loadgen.sessions.settings.kinds import Rule
 from loadgen.sessions.settings.option import GENERAL, Panel
 from rulesets.exit_codes import PRECEDENCE, ExitCode

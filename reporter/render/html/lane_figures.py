@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from functools import cache
 from os.path import commonprefix
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
+from lazy_dataclasses import dataclass
 from reporter.contents.session_lanes import LaneTurn
 from reporter.json_values import document, members
 

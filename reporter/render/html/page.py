@@ -7,9 +7,9 @@ user: the templates escape them.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Final
 
+from lazy_dataclasses import dataclass, field
 from reporter.render.html.curve_values import LoadCurves
 from reporter.render.table import kinds
 

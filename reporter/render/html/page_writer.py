@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import base64
 import gzip
-from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
+from lazy_dataclasses import dataclass
 from reporter.number_text import figure, whole
 from reporter.plots.marks import PHASES, in_words
 from reporter.render.html.curve_values import LoadCurves

@@ -7,11 +7,11 @@ rounds. Source: github.com/ai-dynamo/aiperf, docs/benchmark-modes/dag.md.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from math import exp, log
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass, field
 from loadgen.plugins.agentic.readers.documents import documents
 from loadgen.plugins.agentic.readers.members import object_in, objects_in, text_in, tokens_in
 from loadgen.plugins.agentic.readers.trace_format import TraceFormat

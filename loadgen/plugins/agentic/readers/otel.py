@@ -8,11 +8,11 @@ conventions of generative AI.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
+from lazy_dataclasses import dataclass, replace
 from loadgen.plugins.agentic.readers.documents import documents
 from loadgen.plugins.agentic.readers.members import moment_in, objects_in, text_in, tokens_in
 from loadgen.plugins.agentic.readers.otel_messages import chat_of

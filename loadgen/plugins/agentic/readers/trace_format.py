@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from lazy_dataclasses import dataclass
 from loadgen.plugins.agentic.readers.documents import checksum
 from loadgen.plugins.agentic.session_corpus import CorpusFacts
 from workloads.errors import TraceError

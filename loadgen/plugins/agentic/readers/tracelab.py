@@ -8,9 +8,9 @@ github.com/uw-syfi/TraceLab; the conversion follows AIPerf.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass, field
 from loadgen.plugins.agentic.readers.documents import documents
 from loadgen.plugins.agentic.readers.members import moment_in, objects_in, text_in, tokens_in
 from loadgen.plugins.agentic.readers.trace_format import TraceFormat

@@ -7,10 +7,10 @@ github.com/NVIDIA/TensorRT-LLM, `examples/scaffolding/trace_replay`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass, field
 from loadgen.plugins.agentic.readers.members import ns_in, objects_in, text_in, tokens_in
 from loadgen.plugins.agentic.readers.row_store import RowStore, StoredCorpus
 from loadgen.plugins.agentic.readers.trace_format import TraceFormat

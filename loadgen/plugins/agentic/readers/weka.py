@@ -9,10 +9,10 @@ github.com/callanjfox/agentic-coding-analysis, docs/TRACE_FORMAT.md.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass
 from loadgen.plugins.agentic.chains import ChainLink, chains_of, labels_of
 from loadgen.plugins.agentic.readers.documents import documents
 from loadgen.plugins.agentic.readers.members import ids_in, ns_in, objects_in, text_in, tokens_in

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
+from lazy_dataclasses import dataclass
 from loadgen.plugins.evals.grading.pairwise import ORDER_CONSISTENCY
 from loadgen.plugins.evals.headlines import metric_means
 from workloads.scorer import Headline

@@ -6,11 +6,11 @@ both orders, and both verdicts count.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
+from lazy_dataclasses import dataclass
 from workloads.score import Score, pending, unreadable
 from workloads.scorer import Headline, Inquiry
 

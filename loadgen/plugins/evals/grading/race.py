@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, Final
 
 import orjson
+
+from lazy_dataclasses import dataclass
 
 DIMENSIONS: Final = ("comprehensiveness", "insight", "instruction_following", "readability")
 

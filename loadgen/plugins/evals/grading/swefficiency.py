@@ -6,9 +6,10 @@ A patch's speed-up counts only behind the gate of its tests; the score is its sh
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from statistics import harmonic_mean
 from typing import TYPE_CHECKING
+
+from lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

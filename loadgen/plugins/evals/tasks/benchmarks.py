@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import tomllib
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass, fields
 from workloads.scorer import Headline, Inquiry, Reference, Scorer
 from workloads.workload import Inputs, Source, Typical, Workload
 
@@ -23,7 +23,7 @@ DATA: Final = Path(__file__).with_name("data")
 """The questions that come with the package."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class ScoreRule:
     """The functions of a scorer, and the fields with values of Python; see `Scorer`."""
 
@@ -79,7 +79,7 @@ def _scorer(
     name: str, rule: ScoreRule | Callable[[Reference, Answer], Score], facts: Mapping[str, Any]
 ) -> Scorer:
     rule = rule if isinstance(rule, ScoreRule) else ScoreRule(rule)
-    functions: dict[str, Any] = {field.name: getattr(rule, field.name) for field in dataclasses.fields(rule)}
+    functions: dict[str, Any] = {field.name: getattr(rule, field.name) for field in fields(rule)}
     return Scorer(name, **{**functions, **facts})
 
 

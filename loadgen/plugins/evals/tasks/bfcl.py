@@ -6,10 +6,10 @@ categories of several turns are another benchmark, `bfcl_multi_turn`; memory and
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from lazy_dataclasses import dataclass
 from loadgen.plugins.evals.grading.bfcl import first_version, official
 from loadgen.plugins.evals.grading.bfcl.source_calls import parser
 from loadgen.plugins.evals.headlines import score_of

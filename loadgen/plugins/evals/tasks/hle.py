@@ -12,9 +12,9 @@ or write a line per member; other replies are not judgements, as in centerforais
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass, replace
 from loadgen.plugins.evals.grading.choices import letter_scorer
 from loadgen.plugins.evals.grading.json_answer import object_between_braces
 from loadgen.plugins.evals.judging.judge_prompts import judge_prompts

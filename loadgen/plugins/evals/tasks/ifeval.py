@@ -9,11 +9,11 @@ last line or its asterisks left out. What an instruction asks for is in
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from hashlib import sha256
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from lazy_dataclasses import dataclass
 from loadgen.plugins.evals.grading.ifeval_instructions import IFEVAL, is_plain
 from loadgen.plugins.evals.grading.instructions import INSTRUCTIONS, follows
 from loadgen.plugins.evals.headlines import metric_means

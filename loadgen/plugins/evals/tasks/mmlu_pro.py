@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, Final
 
+from lazy_dataclasses import dataclass
 from loadgen.plugins.evals.tasks.benchmarks import ScoreRule, benchmark
 from workloads.cells import letter as letter_in
 from workloads.cells import tag, text, texts

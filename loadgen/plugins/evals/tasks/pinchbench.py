@@ -6,11 +6,11 @@ The checks are Python of the benchmark. They run in the agent's sandbox when it 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass, field, replace
 from loadgen.plugins.agents import terminal
 from loadgen.plugins.agents.episode import EpisodeResult
 from loadgen.plugins.evals.grading.pinchbench import (

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from lazy_dataclasses import dataclass, field
 from loadgen.plugins.evals.grading.harbor_reward import JSON_FILE, TEXT_FILE
 from workloads.errors import MalformedError, SourceError
 from workloads.sandbox_contract import MIB, SandboxLimits, SandboxSpec

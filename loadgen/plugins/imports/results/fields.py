@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import csv
 import math
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
+from lazy_dataclasses import dataclass
 from workloads.documents import parse_json, read_text
 from workloads.errors import MalformedError, SourceError
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
+from lazy_dataclasses import dataclass
 from loadgen.plugins.tool_selection.optimization.candidate_evidence import (
     Answered,
     Evaluate,

@@ -9,9 +9,9 @@ a search can be interrupted anywhere, and continued from the logs of its runs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass
 from loadgen.plugins.tool_selection.optimization.candidate_evidence import (
     Evaluate,
     Reflect,

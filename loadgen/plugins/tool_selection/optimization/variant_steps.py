@@ -6,11 +6,11 @@ are kept is decided by the validation scenarios, pair by pair.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from random import Random
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from lazy_dataclasses import dataclass
 from loadgen.plugins.tool_selection.optimization import attempts_search, training
 from loadgen.plugins.tool_selection.optimization.candidate_evidence import Evaluate, key_of
 from loadgen.sessions.errors import UsageError

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import asdict, dataclass
 from loadgen.plugins.tool_selection.optimization.descriptions import parts_of, to_yaml
 from loadgen.plugins.tool_selection.optimization.variant_steps import LEVEL, OptimizationStatus
 from loadgen.sessions.files.run_folder import write_whole

@@ -11,9 +11,9 @@ not found: that phase is then as fast as the other.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass, replace
 from loadgen.sessions.errors import SetupError, UsageError
 from loadgen.sessions.files import series_file as files
 from loadgen.sessions.files.run_folder import write_whole

@@ -12,9 +12,10 @@ that falls behind slowly could have met too.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
+
+from lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from itertools import takewhile
 from statistics import variance
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass
 from loadgen.driver.load import Load, Open, ProcessArrivals, expected_arrivals
 from loadgen.sessions.run.loads import load_of
 from loadgen.sessions.series.point_options import point_of

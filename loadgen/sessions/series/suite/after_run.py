@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import asdict, dataclass, field
 from loadgen.sessions.errors import SetupError, UsageError
 from loadgen.sessions.extra_packages import importing
 from loadgen.sessions.settings.export import ExportSettings

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass, field
 from loadgen.sessions.errors import UsageError
 from workloads.documents import parse_toml
 from workloads.errors import MalformedError

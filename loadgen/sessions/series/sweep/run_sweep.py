@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.files.series_file import Series, SeriesKind, SeriesPoint, new_series_folder
 from loadgen.sessions.observer import SILENT, Observer

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import asdict, dataclass
 from loadgen.sessions.files import series_file as files
 from loadgen.sessions.files.run_folder import write_whole
 from loadgen.sessions.series.run_rows import result, rows

@@ -7,10 +7,10 @@ and a round of tools are a step each.
 from __future__ import annotations
 
 import textwrap
-from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass, field
 from loadgen.plugins.agents.episode import EpisodeResult
 from loadgen.plugins.evals.environments.tau2.world_opening import open_world
 from loadgen.plugins.evals.prompts import prompt

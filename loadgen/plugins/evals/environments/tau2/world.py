@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from copy import deepcopy
-from dataclasses import dataclass
 from hashlib import sha256
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import orjson
 from pydantic import BaseModel
 
+from lazy_dataclasses import dataclass
 from loadgen.plugins.agents.calculation import calculated
 from loadgen.plugins.agents.toolset import Refusal
 

@@ -6,9 +6,10 @@ A list of allowed values may have `""` in it, which says that the argument may b
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from reprlib import Repr
 from typing import Any, Final
+
+from lazy_dataclasses import dataclass
 
 _SHORT: Final = Repr()
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 80

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass
 from loadgen.plugins.evals.grading.bfcl.allowed import Fault, shown
 from loadgen.plugins.evals.grading.bfcl.java_values import JAVA_TYPES, java_value
 from loadgen.plugins.evals.grading.bfcl.javascript_values import JAVASCRIPT_TYPES, javascript_value

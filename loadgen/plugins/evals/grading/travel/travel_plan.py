@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass
 from loadgen.plugins.evals.grading.travel.travel_database import city_name
 
 if TYPE_CHECKING:

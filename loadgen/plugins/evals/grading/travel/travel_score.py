@@ -7,9 +7,9 @@ everything is. A plan that the official code fails on has no points.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass, field
 from loadgen.plugins.evals.grading.travel import itinerary, place_checks
 from loadgen.plugins.evals.grading.travel.travel_database import city_name
 from loadgen.plugins.evals.grading.travel.travel_plan import days_of, total_cost
