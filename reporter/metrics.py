@@ -8,7 +8,7 @@ from lazy_dataclasses import dataclass, replace
 from reporter.breakdown import breakdown
 from reporter.distribution import BY_TOKEN, GAPS, summaries, weighted_summary
 from reporter.findings.acceptance import accepted
-from reporter.findings.check_inputs import CheckInputs, Violation
+from reporter.findings.check_inputs import CheckInputs, Violation, failure_limit
 from reporter.findings.client_overhead import (
     DELAYS,
     ENDS,
@@ -18,7 +18,6 @@ from reporter.findings.client_overhead import (
     with_delays,
 )
 from reporter.findings.cold_start import cold_start
-from reporter.findings.failed_requests import failure_limit
 from reporter.findings.findings import findings, validity
 from reporter.findings.load_findings import steadiness
 from reporter.findings.overhead_effect import effects

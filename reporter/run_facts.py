@@ -14,6 +14,10 @@ OnInvalid = Literal["fail", "warn"]
 """What an error that can be accepted does: make the run invalid, or be shown as a warning is."""
 
 
+COMPLETED: Final = "completed"
+RUNNING: Final = "running"
+"""The end of a run that still runs; also the code of the finding."""
+
 OVERLOADED: Final = "overloaded"
 """The code of the finding that the endpoint could not keep up with an open loop."""
 

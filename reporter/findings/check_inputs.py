@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from lazy_dataclasses import dataclass, field
 from reporter.client_health import ClientHealth, RecorderHealth
@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from reporter.report import Finding, MetricBounds, RequestCounts, SteadyState, Summary
     from reporter.run_facts import CompleteUntil
     from rulesets.evaluators.client_delay import AffectedFigure
+    from rulesets.ruleset import Ruleset
+
+
+MANY_FAILURES: Final = 0.05
+"""The share of failed requests above which a run is invalid; --max-error-rate or a rule replaces it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,3 +154,15 @@ Check = Callable[[CheckInputs], "Finding | None"]
 def listed(numbers: Mapping[str, int]) -> str:
     """Numbers with their names, as a sentence has them."""
     return ", ".join(f"{n} {name}" for name, n in numbers.items())
+
+
+def failure_limit(rules: Ruleset | None, chosen: float | None) -> float:
+    """The share of failed requests above which a run is invalid; 1 where rules decide about failures."""
+    if chosen is not None:
+        return chosen
+    if rules is None:
+        return MANY_FAILURES
+    bounded = rules.validity.max_error_rate is not None or any(
+        target.metric in {"error", "failed"} for target in rules.targets
+    )
+    return 1.0 if bounded else MANY_FAILURES

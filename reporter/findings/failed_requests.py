@@ -5,55 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from reporter.findings.check_inputs import listed
+from reporter.findings.check_inputs import MANY_FAILURES, listed
 from reporter.findings.client_limits import OWN_FAILURES
-from reporter.number_text import counted, seconds
+from reporter.number_text import seconds
 from reporter.report import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reporter.findings.check_inputs import Check, CheckInputs
-    from rulesets.ruleset import Ruleset
-
-_FEWEST_REUSED: Final = 20
-"""Requests, from which on a pattern is one."""
-
-_USED_AGAIN: Final = 0.1
-"""The share of connections that a server which keeps them lets be used again, at least."""
-
-
-def _stale_connections(evidence: CheckInputs) -> Finding | None:
-    retried = evidence.counts.retried
-    if not retried:
-        return None
-    return Finding(
-        "stale_connections",
-        "info",
-        f"{counted(retried, 'request')} found a kept connection closed and took a new one; latencies "
-        "start at the second attempt.",
-        "Raise the server's keep-alive timeout, or use one connection per request: --connection new.",
-    )
-
-
-def _connections_closed(evidence: CheckInputs) -> Finding | None:
-    needed, reused = evidence.reusable, evidence.counts.reused
-    if needed < _FEWEST_REUSED or reused > _USED_AGAIN * needed:
-        return None
-    return Finding(
-        "connections_closed",
-        "info",
-        f"The server closes its connection after each response: {reused} of {needed} requests reused "
-        "a connection.",
-        "Enable keep-alive in the server, or use one connection per request: --connection new.",
-    )
-
-
-CONNECTION_CHECKS: Final[tuple[Check, ...]] = (_stale_connections, _connections_closed)
-
-
-MANY_FAILURES: Final = 0.05
-"""The share of failed requests above which a run is invalid; --max-error-rate or a rule replaces it."""
+    from reporter.findings.check_inputs import CheckInputs
 
 SOME_FAILURES: Final = 0.01
 """The share from which on failures are a warning."""
@@ -66,19 +26,8 @@ _ALL_FAILURES: Final = (
 )
 
 
-def failure_limit(rules: Ruleset | None, chosen: float | None) -> float:
-    """The share of failed requests above which a run is invalid; 1 where rules decide about failures."""
-    if chosen is not None:
-        return chosen
-    if rules is None:
-        return MANY_FAILURES
-    bounded = rules.validity.max_error_rate is not None or any(
-        target.metric in {"error", "failed"} for target in rules.targets
-    )
-    return 1.0 if bounded else MANY_FAILURES
-
-
-def _some_failed(evidence: CheckInputs) -> Finding | None:
+def some_failed(evidence: CheckInputs) -> Finding | None:
+    """The finding on failed requests, if some failed and others completed."""
     counts = evidence.counts
     if not counts.failed or not counts.completed:
         return None
@@ -139,9 +88,6 @@ def classes(by_error: Mapping[str, int], shown: int = 3) -> str:
     ranked = sorted(by_error.items(), key=lambda item: (-item[1], item[0]))
     others = sum(n for _, n in ranked[shown:])
     return listed({**dict(ranked[:shown]), **({"others": others} if others else {})})
-
-
-CHECKS: Final[tuple[Check, ...]] = (_some_failed,)
 
 
 _CONTEXT: Final = re.compile(

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 
 from reporter.findings import (
     client_limits,
-    failed_requests,
     load_findings,
     response_shapes,
     token_findings,
@@ -18,20 +17,14 @@ from reporter.findings import (
 )
 from reporter.findings.acceptance import marked, one_for_one_cause
 from reporter.findings.check_inputs import Check, CheckInputs, Violation, listed
-from reporter.findings.failed_requests import classes, for_example, remedy
 from reporter.findings.remedies import relief
 from reporter.number_text import counted, whole
 from reporter.report import Finding, Validity
-from reporter.run_facts import OVERLOADED
+from reporter.run_facts import COMPLETED, OVERLOADED, RUNNING
 from rulesets.evaluators.client_delay import LATENCIES_INVALID
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from reporter.report import RequestCounts
-
-RUNNING: Final = "running"
-"""How a run has ended that has not; also the code of the finding that says so."""
 
 COALESCED_SHARE: Final = 0.1
 """Of the chunks; above it single gaps between chunks are blurred."""
@@ -39,12 +32,20 @@ COALESCED_SHARE: Final = 0.1
 
 def findings(evidence: CheckInputs) -> list[Finding]:
     """All findings, errors first."""
-    checks = (*_OF_THE_END, *_of_nodes(evidence), *_CHECKS)
+    checks = (*_of_the_end(evidence), _bare, _nothing_issued, *_of_nodes(evidence), *_CHECKS)
     each = [marked(check, finding, evidence) for check in checks if (finding := check(evidence))]
     all_findings = one_for_one_cause(each, relief(evidence))
     all_findings += [_violated(violation) for violation in evidence.violations]
     all_findings += evidence.logged
     return in_order(all_findings)
+
+
+def _of_the_end(evidence: CheckInputs) -> tuple[Check, ...]:
+    if evidence.ended == COMPLETED and evidence.counts.completed:
+        return ()
+    from reporter.findings import run_endings
+
+    return run_endings.CHECKS
 
 
 def _of_nodes(evidence: CheckInputs) -> tuple[Check, ...]:
@@ -91,44 +92,6 @@ def _first_sentence(message: str) -> str:
 _ORDER: Final = {"error": 0, "warning": 1, "info": 2}
 
 
-def _cut_off(evidence: CheckInputs) -> Finding | None:
-    if evidence.ended != "cut_off":
-        return None
-    counts = evidence.counts
-    return Finding(
-        "cut_off",
-        "error",
-        f"The run was cut off: the log has no end. {counted(counts.completed, 'request')} had "
-        f"completed, {whole(counts.in_flight)} were in flight.{_complete_until(evidence)}",
-        _to_finish(evidence),
-    )
-
-
-def _complete_until(evidence: CheckInputs) -> str:
-    """What the log says of its own completeness, in a sentence."""
-    until = evidence.complete_until
-    if until is None:
-        return ""
-    return (
-        f" The log is complete until {until.at.replace('T', ' ').replace('Z', ' UTC')}, "
-        f"{until.behind_ms:.0f} ms before the last sign of life; requests that ended later may be "
-        "missing."
-    )
-
-
-def _running(evidence: CheckInputs) -> Finding | None:
-    if evidence.ended != RUNNING:
-        return None
-    counts = evidence.counts
-    return Finding(
-        "running",
-        "warning",
-        f"The run is in progress: {counted(counts.completed, 'completed request')} and "
-        f"{whole(counts.in_flight)} in flight. The figures cover the run so far.",
-        "`loadgen watch` shows it until it ends.",
-    )
-
-
 def _resumed(evidence: CheckInputs) -> Finding | None:
     if evidence.segments < 2:  # noqa: PLR2004 (one segment was resumed from nothing)
         return None
@@ -141,25 +104,6 @@ def _resumed(evidence: CheckInputs) -> Finding | None:
         f"server's caches as they were. Rates count only the time of the segments.{again}",
         "For figures of one steady state, measure without a pause.",
     )
-
-
-def _interrupted(evidence: CheckInputs) -> Finding | None:
-    if evidence.ended != "interrupted":
-        return None
-    return Finding(
-        "interrupted",
-        "error",
-        f"The run was interrupted after {counted(evidence.counts.issued, 'request')} had been issued.",
-        _to_finish(evidence),
-    )
-
-
-def _to_finish(evidence: CheckInputs) -> str:
-    """What the results of an interrupted run cover, and how to finish it."""
-    covered = f"The results below cover the {counted(evidence.counts.completed, 'completed request')}."
-    if not evidence.resumable:
-        return f"{covered} A run that only --duration ends cannot be resumed: start a new one."
-    return f"{covered} Run `loadgen resume RUN` to finish."
 
 
 def _bare(evidence: CheckInputs) -> Finding | None:
@@ -182,18 +126,6 @@ def _nothing_issued(evidence: CheckInputs) -> Finding | None:
         "error",
         "No request of the performance phase was issued.",
         "Check whether the warm-up failed, and whether the number of requests and the duration are above 0.",
-    )
-
-
-def _nothing_completed(evidence: CheckInputs) -> Finding | None:
-    counts = evidence.counts
-    if counts.completed or not counts.issued:
-        return None
-    return Finding(
-        "nothing_completed",
-        "error",
-        f"None of the {counts.issued} requests completed: {_ends(counts)}.{for_example(evidence)}",
-        remedy(evidence) or "`loadgen check` shows whether the endpoint answers and serves the model.",
     )
 
 
@@ -312,6 +244,15 @@ def _coalesced(evidence: CheckInputs) -> Finding | None:
     )
 
 
+def _some_failed(evidence: CheckInputs) -> Finding | None:
+    """Failed requests, which alone load the check."""
+    if not evidence.counts.failed:
+        return None
+    from reporter.findings.failed_requests import some_failed
+
+    return some_failed(evidence)
+
+
 def _backlog_cut(evidence: CheckInputs) -> Finding | None:
     """Limits that cut an offline run, which alone loads the check."""
     if evidence.load.get("kind") != "offline":
@@ -321,12 +262,8 @@ def _backlog_cut(evidence: CheckInputs) -> Finding | None:
     return backlog_cut(evidence)
 
 
-_OF_THE_END: Final[tuple[Check, ...]] = (
-    *(_cut_off, _running, _interrupted, _bare),
-    *(_nothing_issued, _nothing_completed),
-)
 _CHECKS: Final[tuple[Check, ...]] = (
-    *failed_requests.CHECKS,
+    _some_failed,
     *load_findings.OVERLOAD,
     *client_limits.CHECKS,
     _backlog_cut,
@@ -341,7 +278,7 @@ _CHECKS: Final[tuple[Check, ...]] = (
     _prompts_repeated,
     _unencoded,
     _resumed,
-    *failed_requests.CONNECTION_CHECKS,
+    *response_shapes.CONNECTION_CHECKS,
     _coalesced,
 )
 
@@ -354,9 +291,3 @@ def _violated(violation: Violation) -> Finding:
         f"such as {violation.example}. The load generator has a bug.",
         "Please report it, with the log. All cases: SELECT * FROM violations.",
     )
-
-
-def _ends(counts: RequestCounts) -> str:
-    """How requests ended that did not complete."""
-    others = {"cancelled": counts.cancelled, "in flight": counts.in_flight, "given up": counts.abandoned}
-    return classes({**counts.by_error, **{name: n for name, n in others.items() if n}})

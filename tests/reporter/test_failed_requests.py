@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reporter.findings.failed_requests import failure_limit
+from reporter.findings.check_inputs import failure_limit
 from reporter.render import console
 from rulesets.expression import parse
 from rulesets.ruleset import Ruleset
