@@ -69,7 +69,7 @@ def burst(cores: Cores, rounds: int) -> Iterator[Row]:
     """A closed loop against a server without delay."""
     pairs = both(cores, BURST, rounds)
     rate, request_us = (lambda run: run.requests_s), (lambda run: run.cpu_s / BURST.requests * MILLION)
-    floor_us = [clients.receiving(cores, BURST) / BURST.requests * MILLION for _ in range(rounds)]
+    floor_us = _floor(cores, BURST, BURST.requests, rounds)
     yield Row(
         "burst: requests/s relative to vllm-rs",
         pairs.ratios(rate),
@@ -81,7 +81,7 @@ def burst(cores: Cores, rounds: int) -> Iterator[Row]:
         "burst: CPU per request relative to vllm-rs",
         pairs.ratios(request_us),
         (1, 0.7),
-        note=f"{pairs.note('µs', request_us)}; a client that only receives {_spread(floor_us)} µs",
+        note=f"{pairs.note('µs', request_us)}; a client that only receives {floor_us} µs",
     )
     command_s = lambda run: run.command_cpu_s  # noqa: E731
     yield Row(
@@ -100,7 +100,9 @@ def paced(cores: Cores, rounds: int) -> Iterator[Row]:
         f"of {PACED.possible:,.0f}: {pairs.note('requests/s', lambda run: run.requests_s)}; {_losses(pairs)}"
     )
     yield Row("1,000 streams: share of possible requests/s", shares, (0.96, 0.98), least=True, note=note)
-    cpu_s, note = [_chunks_s(run) for run in pairs.ours], pairs.note("s", _chunks_s)
+    floor_s = _floor(cores, PACED, PACED.requests * PACED.pace.tokens, rounds)
+    cpu_s = [_chunks_s(run) for run in pairs.ours]
+    note = f"{pairs.note('s', _chunks_s)}; a client that only receives {floor_s} s"
     yield Row("1,000 streams: CPU per million chunks", cpu_s, (6, 4), "s", note=note)
     off_ms = [abs(run.ttft_p99_off_ms) for run in pairs.ours]
     note = pairs.note("ms", lambda run: run.ttft_p99_off_ms) + _limited(pairs.ours)
@@ -239,6 +241,11 @@ def tell(line: str) -> None:
 
 def _chunks_s(run: ClientRun) -> float:
     return run.cpu_s / run.chunks * MILLION
+
+
+def _floor(cores: Cores, work: Work, count: int, rounds: int) -> str:
+    """The CPU time of a client in C that only receives, in s per million of what a work has `count` of."""
+    return _spread([clients.receiving(cores, work) / count * MILLION for _ in range(rounds)])
 
 
 def _losses(pairs: Pairs) -> str:
