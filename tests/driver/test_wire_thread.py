@@ -62,17 +62,18 @@ def real_time_policy() -> int:
 @pytest.mark.skipif(
     timestamp_source() != "kernel", reason="only the kernel's stamps tell that a read is late"
 )
-def test_the_thread_goes_before_other_work_after_three_turns_with_late_reads() -> None:
+def test_the_thread_goes_before_other_work_after_a_late_read() -> None:
     """Responses that arrived before their requests are read late; where Linux refuses, the policy stays."""
     from loadgen.driver.client._wire import Wire
 
     with ThreadPoolExecutor(1) as thread_of_its_own:
         allowed = thread_of_its_own.submit(real_time_policy).result()
-    before, policies = io_threads(), []
+    before = io_threads()
     with closing(Wire()) as wire, socket.create_server(("127.0.0.1", 0)) as listener:
         thread = new_thread(before)
-        # The thread may sleep while Python reads, so a fourth late read can be the one that it notices.
-        while len(policies) < 3 or (policies[-1] != allowed and len(policies) < 100):
+        policies = [os.sched_getscheduler(thread)]
+        # The thread may sleep while Python reads: then it is another late read that it notices.
+        while len(policies) < 2 or (policies[-1] != allowed and len(policies) < 100):
             client = StampingSocket()
             assert client.stamp_arrivals()
             client.connect(listener.getsockname())
@@ -85,7 +86,7 @@ def test_the_thread_goes_before_other_work_after_three_turns_with_late_reads() -
                 while not any(batch[3] for batch in wire.collect(1)):
                     time.sleep(0.001)
             policies.append(os.sched_getscheduler(thread))
-    assert (policies[:2], policies[-1]) == ([os.SCHED_OTHER] * 2, allowed)
+    assert (policies[0], policies[-1]) == (os.SCHED_OTHER, allowed)
 
 
 def test_the_thread_is_named_and_asks_for_short_slices_of_time() -> None:

@@ -48,7 +48,6 @@ enum {
     MUCH = 60,                /* reads per window from which on epoll is asked by time, and down to which */
     LITTLE = 40,
     UPLOAD_BYTES = 64 * 1024, /* memory_bounds.py */
-    MOST_LATE = 3,            /* turns with overdue reads, after which the thread goes before other work */
     ONE_SEGMENT = 1200,       /* late_reads.py */
     WINDOW = 4,               /* late_reads.py */
 };
@@ -111,9 +110,8 @@ typedef struct {
     bool woken; /* Python has been woken, and has not found everything taken since */
     bool naps;  /* the thread lets Python read */
     bool rests; /* much is coming in: epoll is asked by time */
-    bool late;  /* a read of this turn was overdue */
+    bool late;  /* a read was overdue */
     int served; /* reads since */
-    int late_turns;
     int turns;  /* under way, of the thread and of Python: what one of them was told of, no other one is */
     int epoll, wake, stop;
     connection **connections;
@@ -474,7 +472,8 @@ static int read_connection(wire *w, connection *c, int most, bool ends, bool *le
             lost(w, c, count < 0 ? errno : 0);
             return reads;
         }
-        w->late |= !c->behind && now - at > OVERDUE_NS;
+        /* The thread reads it without the lock. */
+        if (!c->behind && now - at > OVERDUE_NS) __atomic_store_n(&w->late, true, __ATOMIC_RELAXED);
         take(w, c, w->read, (size_t)count, at);
         if (count < READ_BYTES) {
             c->behind = 0;
@@ -577,8 +576,6 @@ static int turn(wire *w, bool *all) {
     if (*all && !others && asked > w->quiet) w->quiet = asked;
     __atomic_store_n(&w->turned, asked, __ATOMIC_RELAXED); /* Python reads it without the lock */
     w->served += served;
-    w->late_turns += w->late;
-    w->late = false;
     if (asked - w->since >= WINDOW_NS) {
         /* A window that is long over was a quiet one. */
         bool rests = asked - w->since < 2 * WINDOW_NS && w->served >= (w->rests ? LITTLE : MUCH);
@@ -646,7 +643,7 @@ static void *run(void *argument) {
         }
         bool all;
         int count = turn(w, &all);
-        if (!asked && __atomic_load_n(&w->late_turns, __ATOMIC_RELAXED) >= MOST_LATE) {
+        if (!asked && __atomic_load_n(&w->late, __ATOMIC_RELAXED)) {
             asked = true;
             first = go_first();
         }
