@@ -111,6 +111,7 @@ typedef struct {
     bool naps;  /* the thread lets Python read */
     bool rests; /* much is coming in: epoll is asked by time */
     bool late;  /* a read was overdue */
+    bool first; /* the thread goes before other work: Python, which may be kept waiting, does not read */
     int served; /* reads since */
     int turns;  /* under way, of the thread and of Python: what one of them was told of, no other one is */
     int epoll, wake, stop;
@@ -591,7 +592,7 @@ static int turn(wire *w, bool *all) {
 /* Whether Python is at work: then it reads between what it does, without a switch between threads. */
 static bool naps(wire *w) {
     pthread_mutex_lock(&w->lock);
-    bool naps = w->naps = w->woken && !w->rests && now_ns() - w->turned < NAP_NS;
+    bool naps = w->naps = w->woken && !w->rests && !w->first && now_ns() - w->turned < NAP_NS;
     pthread_mutex_unlock(&w->lock);
     return naps;
 }
@@ -622,13 +623,13 @@ static bool go_first(void) {
 /* Read instead of the thread, if it waits for the CPU that Python has: what is read late is read together. */
 static void read_if_due(wire *w) {
     bool all;
-    if (!__atomic_load_n(&w->rests, __ATOMIC_RELAXED)) return;
+    if (!__atomic_load_n(&w->rests, __ATOMIC_RELAXED) || __atomic_load_n(&w->first, __ATOMIC_RELAXED)) return;
     if (now_ns() - __atomic_load_n(&w->turned, __ATOMIC_RELAXED) > LATE_NS) turn(w, &all);
 }
 
 static void *run(void *argument) {
     wire *w = argument;
-    bool asked = false, first = false;
+    bool asked = false;
     be_prompt();
     prctl(PR_SET_NAME, "loadgen-io");
     while (!__atomic_load_n(&w->stopping, __ATOMIC_ACQUIRE)) {
@@ -645,11 +646,11 @@ static void *run(void *argument) {
         int count = turn(w, &all);
         if (!asked && __atomic_load_n(&w->late, __ATOMIC_RELAXED)) {
             asked = true;
-            first = go_first();
+            __atomic_store_n(&w->first, go_first(), __ATOMIC_RELAXED); /* Python reads it without the lock */
         }
         if (__atomic_load_n(&w->rests, __ATOMIC_RELAXED)) {
             struct timespec rest = {0, REST_NS};
-            if (all || first) clock_nanosleep(CLOCK_MONOTONIC, 0, &rest, NULL);
+            if (all || w->first) clock_nanosleep(CLOCK_MONOTONIC, 0, &rest, NULL);
         } else if (!count && !__atomic_load_n(&w->stopping, __ATOMIC_ACQUIRE)) {
             /* The turn may have taken the kick of who stops it, together with another one. */
             struct pollfd ready = {w->epoll, POLLIN, 0};
@@ -753,7 +754,7 @@ static PyObject *wire_collect(wire *w, PyObject *argument) {
         uint64_t id = 0;
         lock_slowly(w);
         batch *b = next_batch(w, &id);
-        bool look = !b && !taken && !looked && !w->rests && w->running;
+        bool look = !b && !taken && !looked && !w->rests && !w->first && w->running;
         if (!b && !look && (!taken || w->rests)) all_taken(w);
         pthread_mutex_unlock(&w->lock);
         if (look) {
@@ -1080,6 +1081,7 @@ static void stop_thread(wire *w) {
     uint64_t one = 1;
     if (write(w->stop, &one, sizeof one) < 0) return;
     pthread_join(w->thread, NULL);
+    w->first = false;
 }
 
 static void close_files(wire *w) {
