@@ -186,7 +186,7 @@ def test_a_closed_port(loadgen: Loadgen, refusing: str, transport: str) -> None:
 def test_what_a_server_accepts_and_refuses(loadgen: Loadgen) -> None:
     """The parameters that a run may send, the page of metrics, other protocols, and media to abandonment."""
     mocked: dict[str, Any] = {"ttft": "1ms", "itl": "3ms", "tokens": "300", "overrun": "60s"}
-    with start_mock(models=("m", "lora"), refuse=("stream_options", "seed"), **mocked) as mock:
+    with start_mock(models=("m", "lora"), refuse=("stream_options", "seed", "input_type"), **mocked) as mock:
         run = loadgen("check", "--url", mock.url, "--model", "m")
         by_path = loadgen("check", "--url", mock.url, "--model", "m", "--protocol", "completions")
     assert run.returncode == 0

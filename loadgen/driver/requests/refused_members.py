@@ -25,6 +25,7 @@ _WITHOUT: Final[Mapping[str, str]] = {
     "min_tokens": "answers can be shorter than asked for",
     "seed": "sampling does not repeat",
     "max_tokens": "max_completion_tokens is sent in its place",
+    "input_type": "texts are embedded without an instruction for the task",
 }
 """The members that the client adds, and the effect of each omission."""
 

@@ -12,6 +12,7 @@ from loadgen.driver.client.exchange import Exchange
 from loadgen.driver.client.protocols import codec_of, protocol_entry
 from loadgen.driver.client.stream import ResponseStream
 from loadgen.driver.requests.attempt import attempt_request
+from loadgen.driver.requests.refused_members import RefusedMembers
 from loadgen.plugins.vectors.vector_sample import VectorSample
 from workloads.registry import manifests
 
@@ -91,10 +92,16 @@ async def _asked(
 ) -> tuple[Mapping[str, Any], str | None, int | None]:
     """Send two inputs: the facts of the response, the failure, and the input tokens by the server's count."""
     codec: Any = codec_of(name, options)
-    exchange = Exchange(ResponseStream(codec), on_sent=lambda _: None, on_first_token=lambda _: None)
-    exchange.stream.reader = codec.reader(_TWO)
     body = orjson.dumps(codec.request(_TWO, generation))
-    error = await attempt_request(transport, Request("POST", codec.path, token_hex(12), body), exchange)
+    refused = RefusedMembers(generation, lambda _: None)
+    while True:
+        exchange = Exchange(ResponseStream(codec), on_sent=lambda _: None, on_first_token=lambda _: None)
+        exchange.stream.reader = codec.reader(_TWO)
+        error = await attempt_request(transport, Request("POST", codec.path, token_hex(12), body), exchange)
+        member = error and refused.refused_in(body, error.failure, exchange.stream.body())
+        if not member:
+            break
+        body = refused.without(body, member)
     answer = exchange.stream.answer
     failure = None if error is None else transport.endpoint.redact(str(error))
     return (answer.facts or {}).get("results", {}), failure, answer.usage.input_tokens
