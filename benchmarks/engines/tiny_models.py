@@ -2,8 +2,8 @@
 
 `llama` has learned the first TAUGHT of questions.jsonl and answers the others wrongly: its accuracy is known.
 It also answers the question of `loadgen check`. `lora` is an adapter for it with random weights, `gguf` the
-same weights for llama.cpp. `bert`, `reranker` and `qwen2_vl` have random weights. Each runs in its engine's
-environment.
+same weights for llama.cpp. `bert`, `reranker`, `qwen2_vl` and `mmproj` have random weights. Each runs in its
+engine's environment.
 """
 
 from __future__ import annotations
@@ -199,6 +199,10 @@ def gguf(file: Path, base: Path) -> None:
             of = heads if ".q_proj." in name else groups
             array = array.reshape(of, 2, -1, array.shape[1]).swapaxes(1, 2).reshape(array.shape)
         writer.add_tensor(_gguf_name(name), array)
+    _written(writer)
+
+
+def _written(writer: Any) -> None:
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -228,6 +232,47 @@ def _gguf_name(name: str) -> str:
         return f"{_GGUF_NAMES[place]}.weight"
     layer, _, part = place.partition(".")
     return f"blk.{layer}.{_GGUF_NAMES[part]}.weight"
+
+
+def mmproj(file: Path, base: Path) -> None:
+    """A Pixtral encoder with random weights for the Llama: a token for each patch of 16 x 16 pixels."""
+    import gguf as format_
+    import numpy as np
+
+    wide, inner, layers, heads, patch = 64, 128, 2, 2, 16
+    out = json.loads((base / "config.json").read_text())["hidden_size"]
+    writer = format_.GGUFWriter(file, "clip")
+    writer.add_clip_has_vision_encoder(value=True)
+    writer.add_clip_projector_type("pixtral")
+    writer.add_vision_use_silu(value=True)
+    writer.add_vision_image_size(1024)
+    writer.add_vision_patch_size(patch)
+    writer.add_vision_embedding_length(wide)
+    writer.add_vision_feed_forward_length(inner)
+    writer.add_vision_projection_dim(out)
+    writer.add_vision_block_count(layers)
+    writer.add_vision_head_count(heads)
+    writer.add_vision_attention_layernorm_eps(1e-5)
+    writer.add_vision_image_mean([0.5] * 3)
+    writer.add_vision_image_std([0.5] * 3)
+    block = {"ln1": (wide,), "ln2": (wide,)}
+    block |= {f"attn_{name}": (wide, wide) for name in ("q", "k", "v", "out")}
+    block |= {"ffn_gate": (inner, wide), "ffn_up": (inner, wide), "ffn_down": (wide, inner)}
+    shapes = {
+        "v.patch_embd": (wide, 3, patch, patch),
+        "v.token_embd.img_break": (out,),
+        "v.pre_ln": (wide,),
+        "mm.1": (out, wide),
+        "mm.2": (out, out),
+    }
+    for layer in range(layers):
+        shapes |= {f"v.blk.{layer}.{name}": shape for name, shape in block.items()}
+    random = np.random.default_rng(0)
+    for name, shape in shapes.items():
+        weight = np.ones(shape) if len(shape) == 1 else random.normal(0, 0.02, shape)
+        full = name if name.endswith("img_break") else f"{name}.weight"
+        writer.add_tensor(full, weight.astype(np.float32))
+    _written(writer)
 
 
 def bert(folder: Path) -> None:
@@ -273,7 +318,7 @@ def _wordpiece() -> Any:
     return BertTokenizerFast(tokenizer_object=tokenizer._tokenizer, model_max_length=512)  # noqa: SLF001
 
 
-KINDS = {each.__name__: each for each in (llama, lora, qwen2_vl, gguf, bert, reranker)}
+KINDS = {each.__name__: each for each in (llama, lora, qwen2_vl, gguf, mmproj, bert, reranker)}
 
 
 def main() -> None:

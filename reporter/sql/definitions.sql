@@ -24,7 +24,7 @@ CREATE MACRO is_cut(finish_reason) AS lower(split_part(finish_reason, ':', 1)) I
 
 -- The tokens of media: the server's count, else the prompt's tokens but those of its texts, by a tokenizer.
 CREATE MACRO tokens_of_media(counted, input, texts) AS
-    coalesce(counted, if((SELECT settings ->> '$.dataset.facts.media' FROM session) IS NULL, NULL, greatest(input - texts, 0)));
+    coalesce(counted, if((SELECT settings ->> '$.dataset.facts.media' FROM session) IS NOT NULL, if(input < texts, 0, input - texts), NULL));
 
 -- A span in ms that cannot be negative, whatever its ends are in doubt.
 CREATE MACRO since(start_ns, end_ns) AS if(end_ns < start_ns, 0, end_ns - start_ns) / 1e6;

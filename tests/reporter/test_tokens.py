@@ -52,8 +52,9 @@ def test_reasoning_and_tool_calls_are_output(a_run: NewRun) -> None:
 
 
 def test_a_prompt_counts_for_every_request_that_asked_it(a_run: NewRun) -> None:
-    """The text of a prompt is logged once, its tokens are taken in each time."""
-    chat = {"messages": [{"role": "system", "content": "be brief"}, {"role": "user", "content": "why ?"}]}
+    """The text of a prompt is logged once, its tokens are taken in each time; media have no text."""
+    parts = [{"type": "image_url", "image_url": {"url": "an image"}}, {"type": "text", "text": "why ?"}]
+    chat = {"messages": [{"role": "system", "content": "be brief"}, {"role": "user", "content": parts}]}
     run = a_run().answers(5, texts=TEXTS, issue={"prompt": chat}).answers(5, texts=TEXTS)
     for event in run.events:
         if event.data and "prompt_id" in event.data:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -119,7 +120,8 @@ async def _metrics(transport: Transport) -> CheckLine:
         return CheckLine("metrics", "warning", f"no {url}: {target.redact(str(error))}")
     if not is_known(page.text):
         return CheckLine("metrics", "warning", f"{url} has no metrics of a known server")
-    has_drafts = "spec_decode" in page.text or "spec_accept" in page.text
+    # llama.cpp has the counters also without speculation: 0.
+    has_drafts = re.search(r"(?m)^(?!llamacpp:\S+ 0$)\S*spec_(decode|accept)", page.text)
     drafts = ", of speculative decoding too (--require 'spec_acceptance_length>=2')" if has_drafts else ""
     return CheckLine("metrics", "ok", f"{url}: a run records them{drafts}")
 
