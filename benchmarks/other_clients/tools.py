@@ -46,6 +46,7 @@ class Figures:
     Attributes:
         completed: Requests that succeeded.
         output_tokens: Their output tokens.
+        requests_s: Completed requests per second.
         ttft_p50_ms: Median of TTFT.
         ttft_p99_ms: 99th percentile of TTFT.
         tpot_ms: Mean of TPOT.
@@ -53,6 +54,7 @@ class Figures:
 
     completed: int
     output_tokens: int | None = None
+    requests_s: float | None = None
     ttft_p50_ms: float | None = None
     ttft_p99_ms: float | None = None
     tpot_ms: float | None = None
@@ -63,11 +65,11 @@ class Tool:
     """A client.
 
     Attributes:
-        package: What pip installs, with its version.
-        python: The least version of Python.
+        package: What pip installs, with its version; empty for what is installed already.
+        program: Where its program is in an environment, as a glob pattern.
         command: Its arguments after the name of its program.
         figures: Reads the figures of a task.
-        program: The name of its program in an environment.
+        python: The least version of Python.
     """
 
     package: str
@@ -105,6 +107,7 @@ def _loadgen_figures(task: Task) -> Figures:
     return Figures(
         report["counts"]["completed"],
         report["tokens"]["output"],
+        report["throughput"]["qps"],
         ttft.get("p50"),
         ttft.get("p99"),
         tpot.get("mean"),
@@ -121,10 +124,43 @@ def _vllm_rs(task: Task) -> Sequence[str]:
     return [*command, "--result-dir", str(task.folder), "--result-filename", "result.json"]
 
 
-def _vllm_rs_figures(task: Task) -> Figures:
+VLLM_BENCH_SERVE: Final = """
+from vllm.benchmarks.serve import add_cli_args, main
+from vllm.utils.argparse_utils import FlexibleArgumentParser
+parser = FlexibleArgumentParser()
+add_cli_args(parser)
+main(parser.parse_args())
+"""
+"""`vllm bench serve` without the other commands, which load the engine."""
+
+
+def _vllm(task: Task) -> Sequence[str]:
+    return ["-c", VLLM_BENCH_SERVE, *_vllm_rs(task)[2:], "--ready-check-timeout-sec", "0"]
+
+
+def _sglang(task: Task) -> Sequence[str]:
+    return ["-m", "sglang.benchmark.serving", *_sglang_options(task)]
+
+
+def _sglang_rust(task: Task) -> Sequence[str]:
+    return ["-m", "sglang.benchmark.rust_client", *_sglang_options(task), "--worker-threads", "1"]
+
+
+def _sglang_options(task: Task) -> Sequence[str]:
+    options = ["--backend", "sglang-oai-chat", "--base-url", task.url, "--model", MODEL]
+    options += ["--tokenizer", task.tokenizer, "--dataset-name", "random-ids", "--random-range-ratio", "1"]
+    options += ["--random-input-len", str(PROMPT_TOKENS), "--random-output-len", str(task.tokens)]
+    options += ["--num-prompts", str(task.requests), "--max-concurrency", str(task.streams)]
+    options += ["--warmup-requests", "0", "--ready-check-timeout-sec", "0", "--disable-tqdm"]
+    options += ["--extra-request-body", '{"stream_options": {"include_usage": true}}']
+    return [*options, "--output-file", f"{task.folder}/result.json"]
+
+
+def _bench_figures(task: Task) -> Figures:
+    """The figures of vLLM's clients and SGLang's, which write the same names."""
     result = _read(task.folder / "result.json")
-    names = ("median_ttft_ms", "p99_ttft_ms", "mean_tpot_ms")
-    return Figures(result["completed"], result["total_output_tokens"], *map(result.get, names))
+    names = ("total_output_tokens", "request_throughput", "median_ttft_ms", "p99_ttft_ms", "mean_tpot_ms")
+    return Figures(result["completed"], *map(result.get, names))
 
 
 def _guidellm(task: Task) -> Sequence[str]:
@@ -152,7 +188,8 @@ def _guidellm_figures(task: Task) -> Figures:
     completed = metrics["request_totals"]["successful"]
     percentiles = ttft["percentiles"] or {}
     figures = percentiles.get("p50"), percentiles.get("p99"), tpot["mean"]
-    return Figures(completed, round((tokens["mean"] or 0) * completed), *figures)
+    rate = metrics["requests_per_second"]["successful"]["mean"]
+    return Figures(completed, round((tokens["mean"] or 0) * completed), rate, *figures)
 
 
 def _aiperf(task: Task) -> Sequence[str]:
@@ -179,7 +216,8 @@ def _aiperf_figures(task: Task) -> Figures:
 
     ttft = of("time_to_first_token", "p50"), of("time_to_first_token", "p99")
     tokens = round(of("total_osl") or 0)  # with those of reasoning
-    return Figures(round(of("request_count") or 0), tokens, *ttft, of("inter_token_latency"))
+    counts = round(of("request_count") or 0), tokens, of("request_throughput")
+    return Figures(*counts, *ttft, of("inter_token_latency"))
 
 
 def _evalscope(task: Task) -> Sequence[str]:
@@ -196,7 +234,8 @@ def _evalscope_figures(task: Task) -> Figures:
     ttft: Mapping[str, float] = {row["Percentiles"]: row["TTFT (ms)"] for row in rows}
     completed = summary["Success Requests"]
     tokens = round(completed * (summary.get("Avg Output Tokens") or 0))
-    return Figures(completed, tokens, ttft.get("50%"), ttft.get("99%"), summary.get("Avg TPOT (ms)"))
+    times = ttft.get("50%"), ttft.get("99%"), summary.get("Avg TPOT (ms)")
+    return Figures(completed, tokens, summary.get("Req Throughput (req/s)"), *times)
 
 
 def _genai_bench(task: Task) -> Sequence[str]:
@@ -214,7 +253,8 @@ def _genai_bench_figures(task: Task) -> Figures:
     seconds = stats["ttft"]["p50"], stats["ttft"]["p99"], stats["tpot"]["mean"]
     times_ms = (None if value is None else value * 1e3 for value in seconds)
     completed = result["num_completed_requests"] - result["num_error_requests"]
-    return Figures(completed, round(stats["num_output_tokens"]["sum"] or 0), *times_ms)
+    tokens = round(stats["num_output_tokens"]["sum"] or 0)
+    return Figures(completed, tokens, result["requests_per_second"], *times_ms)
 
 
 def _inference_perf(task: Task) -> Sequence[str]:
@@ -243,17 +283,52 @@ def _inference_perf_figures(task: Task) -> Figures:
     times = (ttft.get("median"), ttft.get("p99"), tpot.get("mean"))
     times_ms = (None if value is None else value * 1e3 for value in times)
     tokens = round((successes.get("output_len") or {}).get("mean", 0) * successes["count"])
-    return Figures(successes["count"], tokens, *times_ms)
+    rate = (successes.get("throughput") or {}).get("requests_per_sec")
+    return Figures(successes["count"], tokens, rate, *times_ms)
 
+
+def _mlperf(task: Task) -> Sequence[str]:
+    prompt = json.dumps({"prompt": "w1 " * PROMPT_TOKENS})
+    (task.folder / "prompts.jsonl").write_text(f"{prompt}\n" * task.requests)
+    command = ["benchmark", "online", "--endpoints", task.url, "--model", MODEL, "--duration", "0"]
+    command += ["--tokenizer", task.tokenizer, "--dataset", f"perf:{task.folder}/prompts.jsonl"]
+    command += ["--load-pattern", "concurrency", "--concurrency", str(task.streams), "--streaming", "on"]
+    command += ["--num-samples", str(task.requests), "--max-output-tokens", str(task.tokens)]
+    return [*command, "--workers", "1", "--no-cpu-affinity", "--report-dir", f"{task.folder}/mlperf"]
+
+
+def _mlperf_figures(task: Task) -> Figures:
+    result = _only(task, "mlperf/performance/result_summary.json")
+    completed = result["n_samples_completed"] - result["n_samples_failed"]
+    ttft, tpot = result["ttft"], result["tpot"]
+    times_ns = (ttft.get("median"), ttft.get("percentiles", {}).get("99.0"), tpot.get("avg"))
+    times_ms = (None if value is None else value / 1e6 for value in times_ns)
+    tokens = result["output_sequence_lengths"].get("total")
+    return Figures(completed, tokens, result["qps"], *times_ms)
+
+
+_VLLM: Final = "vllm[bench]==0.33.0"
+_SGLANG: Final = "sglang==0.5.23"
+_MLPERF: Final = (
+    "inference-endpoint @ git+https://github.com/mlcommons/endpoints@ea3327530376fef63d706f4105612e17c2c80a8d"
+)
 
 TOOLS: Final[Mapping[str, Tool]] = {
     "loadgen": Tool("", str(Path(sys.executable).with_name("loadgen")), _loadgen, _loadgen_figures),
-    "vllm-rs": Tool("vllm==0.33.0", "vllm-rs", _vllm_rs, _vllm_rs_figures),
-    "GuideLLM": Tool("guidellm==0.8.1", "guidellm", _guidellm, _guidellm_figures),
-    "AIPerf": Tool("aiperf==0.13.0", "aiperf", _aiperf, _aiperf_figures),
-    "EvalScope": Tool("evalscope[perf]==1.14.1", "evalscope", _evalscope, _evalscope_figures),
-    "genai-bench": Tool("genai-bench==0.0.5", "genai-bench", _genai_bench, _genai_bench_figures),
+    "vllm-rs": Tool(_VLLM, "lib/python*/site-packages/vllm/vllm-rs", _vllm_rs, _bench_figures),
+    "vLLM": Tool(_VLLM, "bin/python", _vllm, _bench_figures),
+    "SGLang": Tool(_SGLANG, "bin/python", _sglang, _bench_figures),
+    "SGLang (Rust)": Tool(_SGLANG, "bin/python", _sglang_rust, _bench_figures),
+    "GuideLLM": Tool("guidellm==0.8.1", "bin/guidellm", _guidellm, _guidellm_figures),
+    "AIPerf": Tool("aiperf==0.13.0", "bin/aiperf", _aiperf, _aiperf_figures),
+    "EvalScope": Tool("evalscope[perf]==1.14.1", "bin/evalscope", _evalscope, _evalscope_figures),
+    "genai-bench": Tool("genai-bench==0.0.5", "bin/genai-bench", _genai_bench, _genai_bench_figures),
     "inference-perf": Tool(
-        "inference-perf==0.7.0", "inference-perf", _inference_perf, _inference_perf_figures, python=(3, 12)
+        "inference-perf==0.7.0",
+        "bin/inference-perf",
+        _inference_perf,
+        _inference_perf_figures,
+        python=(3, 12),
     ),
+    "MLPerf Endpoints": Tool(_MLPERF, "bin/inference-endpoint", _mlperf, _mlperf_figures, python=(3, 12)),
 }
