@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from loadgen.driver.client.endpoint import endpoint
 from loadgen.mock_endpoint.process import start_mock
+from loadgen.sessions.run.endpoint_checks import _metrics
 
 if TYPE_CHECKING:
     import subprocess
@@ -266,3 +270,22 @@ def test_a_proxy_that_the_transport_does_not_use_is_named(loadgen: Loadgen) -> N
     ]
     assert ["proxy_ignored" in codes for codes in reported] == [True, False]
     assert "hunter22" not in unknown.stderr
+
+
+@pytest.mark.parametrize(
+    ("page", "has_drafts"),
+    [
+        ("llamacpp:spec_decode_num_drafts_total 0", False),
+        ("llamacpp:spec_decode_num_drafts_total 7", True),
+        ('vllm:spec_decode_num_drafts_total{engine="0"} 0.0', True),
+    ],
+)
+def test_counters_of_speculation(page: str, *, has_drafts: bool) -> None:
+    """A page of llama.cpp has zeros without speculation; that of vLLM has no such counters then."""
+    name = page.partition(":")[0]
+    tokens = {"llamacpp": "llamacpp:prompt_tokens_total", "vllm": "vllm:prompt_tokens_total"}[name]
+    text = f"# TYPE {tokens} counter\n{tokens} 1\n{page}\n"
+    with server(lambda _: (200, "text/plain", text.encode())) as url:
+        line = asyncio.run(_metrics(cast("Any", SimpleNamespace(endpoint=endpoint(url, {})))))
+    assert line.status == "ok"
+    assert ("speculative decoding" in line.detail) == has_drafts
