@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from array import array
 from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -54,9 +55,12 @@ class Values:
 
     def of(self, metric: str, where: Where) -> LogSample:
         """The values of a metric over a part of the requests that completed."""
-        table = self._table(f"FROM ({rows_sql(metric, condition(where), '0', self.end)})", metric)
+        values, *weights = self._columns(
+            f"FROM ({rows_sql(metric, condition(where), '0', self.end)})", metric
+        )
         infinite = self.violations(where) if self.violations and self._are_lost(metric) else 0
-        ranked = Ranked(_packed(table["value"], "d"), _upto(table), infinite)
+        upto = list(accumulate(weights[0])) if weights else None
+        ranked = Ranked(values, upto, infinite)
         requests = cache(lambda: self._requests(where) if is_of_gaps(metric) else ranked.count)
         one_by_one = cache(lambda: self._one_by_one(metric, where))
         return LogSample(
@@ -126,14 +130,17 @@ class Values:
         sums = {span: (count, total) for span, count, total in span_rows}
         return [sums.get(number, (0, 0.0)) for number in range(FINEST)]
 
-    def _table(self, rows: str, metric: str) -> Any:
-        """Values in ascending order: each separately, or with multiplicity."""
-        weight, grouped = (
-            (", sum(weight)::BIGINT AS weight", "GROUP BY value") if metric in _REPEATED else ("", "")
-        )
-        return self.log.connection.sql(
-            f"SELECT value{weight} {rows} {grouped} ORDER BY value"
-        ).to_arrow_table()
+    def _columns(self, rows: str, metric: str) -> list[Sequence[Any]]:
+        """Values in ascending order; of repeated ones, each once, and how often each occurs."""
+        kinds: list[Literal["d", "q"]] = ["d", "q"] if metric in _REPEATED else ["d"]
+        weight, grouped = (", sum(weight)::BIGINT AS weight", "GROUP BY value") if kinds[1:] else ("", "")
+        query = f"SELECT value{weight} FROM ({rows}) {grouped} ORDER BY value"  # noqa: S608 (what a log or a rule has is quoted)
+        if self.log.has_samples_table:
+            # Of few requests: pyarrow takes 0.1 s of CPU to import.
+            columns = zip(*self.log.execute(query).fetchall(), strict=True)
+            return [array(kind, column) for kind, column in zip(kinds, columns, strict=False)] or [()]
+        table = self.log.connection.sql(query).to_arrow_table()
+        return [_packed(column, kind) for kind, column in zip(kinds, table.columns, strict=True)]
 
 
 def are_lost(metric: str) -> bool:
@@ -178,13 +185,6 @@ def rows_sql(
         f"SELECT ({span})::BIGINT AS span, {values} AS value, 1 AS weight FROM samples "  # noqa: S608 (what a log or a rule has is quoted)
         f"WHERE measured AND status IN ({ended}) AND value IS NOT NULL AND {where}"
     )
-
-
-def _upto(table: Any) -> Sequence[int] | None:
-    """Up to each value how many there are; None where each is there once."""
-    if "weight" not in table.column_names:
-        return None
-    return list(accumulate(_packed(table["weight"], "q")))
 
 
 def _packed(column: Any, kind: Literal["d", "q"]) -> Sequence[Any]:
