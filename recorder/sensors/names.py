@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
     Combined = Literal["sum", "mean", "device", "instances"]
 
+MOST_BYTES: Final = 4 * 1024 * 1024
+"""Of a page. vLLM's has about 100 KB for a model and an engine."""
+
 ENGINES: Final[Mapping[str, str]] = {
     "vllm": "vllm:",
     "sglang": "sglang:",

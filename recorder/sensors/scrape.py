@@ -15,13 +15,11 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit, urlunsplit
 
 from lazy_dataclasses import dataclass, field
+from recorder.sensors.names import MOST_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from urllib.parse import SplitResult
-
-MOST_BYTES: Final = 4 * 1024 * 1024
-"""Of a page. vLLM's has about 100 KB for a model and an engine."""
 
 _PART_BYTES: Final = 65_536
 _OK: Final = 200

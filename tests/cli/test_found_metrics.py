@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import threading
 from contextlib import closing, suppress
@@ -131,4 +132,4 @@ def silent() -> Iterator[str]:
 
 def test_a_server_that_does_not_answer(silent: str) -> None:
     """It is not waited for."""
-    assert not has_metrics(f"{silent}/metrics", endpoint(silent, {}), timeout_s=0.05)
+    assert not asyncio.run(has_metrics(endpoint(silent, {}), timeout_s=0.05))
