@@ -58,7 +58,6 @@ _PREFIX: Final = rf"(?P<prefix>(?:[A-Za-z_:][\w:]*?[_:])?(?P<stem>{'|'.join(_STE
 _BEGINNING: Final = r"(?:^|(?<=\\n))"
 """Of a line, also after a line end that was written as a backslash and n."""
 _PREFIXES: Final = re.compile(_BEGINNING + _PREFIX, re.MULTILINE | re.ASCII)
-_ANYWHERE: Final = re.compile(rf"\b{_PREFIX}\w+", re.ASCII)
 
 
 def naming_of(text: str) -> Naming | None:
@@ -78,7 +77,7 @@ def is_known(text: str) -> bool:
 
 def mentioned(text: str) -> str | None:
     """A name of an engine's metric that stands anywhere in a text."""
-    match = _ANYWHERE.search(text)
+    match = re.search(rf"\b{_PREFIX}\w+", text, re.ASCII)
     return match[0] if match else None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from enum import Enum
 from typing import TYPE_CHECKING, Final
@@ -144,7 +143,9 @@ def page_title(body: bytes) -> str | None:
     if not _BEGINS.match(start):
         return None
     title = _TITLE.search(start) or _HEADING.search(start)
-    return " ".join(html.unescape(title[1].decode(errors="replace")).split()) if title else ""
+    from html import unescape
+
+    return " ".join(unescape(title[1].decode(errors="replace")).split()) if title else ""
 
 
 def described(title: str) -> str:

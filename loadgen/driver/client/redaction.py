@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode, b64encode, urlsafe_b64encode
-from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -98,6 +97,9 @@ def _letter(char: str) -> str:
     plain = re.escape(char)
     if char.isalnum():
         return plain
+    # Only secrets need it, and its table of entities takes a millisecond.
+    from html import escape
+
     code, html = f"{ord(char):02x}", escape(char)
     forms = [f"\\\\?{plain}", f"(?i:%{code}|\\\\u00{code}|&#x0*{code};)", f"&#0*{ord(char)};"]
     if html != char:
