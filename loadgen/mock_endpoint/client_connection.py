@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 import httptools
 
 from loadgen.mock_endpoint.ask import RefusedRequest
+from workloads.registry import service
 
 if TYPE_CHECKING:
     from loadgen.driver.client.arrival import StampingSocket
@@ -27,6 +28,7 @@ NOW: Final = 0
 PARKED: Final = -1
 """When nothing is due until the task's connection is woken."""
 
+_HTTP2: Final = b"PRI * HTTP/2.0"
 _LONGEST_HEAD: Final = 65536
 _MOST_UNSENT: Final = 1 << 20
 _MOST_REQUESTS: Final = 1000
@@ -54,6 +56,7 @@ class RawRequest(NamedTuple):
         keep_alive: Whether another request may follow on its connection.
         chunked: Whether its client reads a body in chunks, as HTTP/1.1 has it.
         refusal: Why it is refused, whatever it asks for.
+        stream: Makes the frames of its response in HTTP/2; None in HTTP/1.1.
     """
 
     method: str
@@ -64,6 +67,7 @@ class RawRequest(NamedTuple):
     keep_alive: bool = True
     chunked: bool = True
     refusal: RefusedRequest | None = None
+    stream: Any = None
 
     def header(self, name: bytes) -> str | None:
         """A header's value."""
@@ -124,6 +128,7 @@ class MockConnection:
         "_head_size",
         "_headers",
         "_host",
+        "_http2",
         "_parser",
         "_requests",
         "_send",
@@ -145,6 +150,7 @@ class MockConnection:
         self._host = host
         self._tls = tls
         self._parser: Any = httptools.HttpRequestParser(self)
+        self._http2: Any = None
         self._requests: deque[RawRequest] = deque()
         self._unsent = bytearray()
         self.blocked = False
@@ -254,6 +260,11 @@ class MockConnection:
         self._next_message()
 
     def _parse(self, data: bytes | memoryview) -> None:
+        if self._http2 is None and data[: len(_HTTP2)] == _HTTP2:
+            self._http2 = service("mock_http2")(self.write, self._requests.append, self._socket)
+        if self._http2 is not None:
+            self._http2.feed(bytes(data))
+            return
         self._head_size += len(data)
         try:
             self._parser.feed_data(data)

@@ -120,6 +120,9 @@ class Service:
 
     def answer(self, connection: MockConnection, request: RawRequest) -> Task:
         """Make the task that answers a request."""
+        if request.stream is not None:
+            messages: Task = service("mock_grpc")(request, self._door, self._script, self._tell)
+            return messages
         if request.path in SPEECH and request.method == "POST":
             spoken: Task = service("mock_speech")(request, self._door, self._script, self._tell)
             return spoken

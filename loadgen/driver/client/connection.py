@@ -167,6 +167,10 @@ class Connection:
         if self._unsent:
             self._unsent = memoryview(b"")
             self._ready.watch_writing(self._sock.fileno(), None)
+        self._sent(at_ns)
+
+    def _sent(self, at_ns: int) -> None:
+        """Note that the kernel took all bytes, the last from a moment on."""
         if self._observer is not None:
             self._observer.sent(at_ns, time.monotonic_ns())
 
@@ -228,9 +232,7 @@ class Connection:
     def _take(self, data: bytes, at_ns: int) -> None:
         """Buffer a read and process the data soon; without a waiting request, with the next read."""
         if self._parser is None:
-            # Bytes that no request asked for: the connection cannot be trusted with another request.
-            self.unasked = is_unasked(data)
-            self.close()
+            self._take_unasked(data)
             return
         if not self._first_byte_ns:
             self._first_byte_ns = at_ns
@@ -245,6 +247,11 @@ class Connection:
         if not self._in_no_hurry or may_end(data) or len(self._unparsed) >= _TOGETHER:
             self._is_put_off = True
             self._ready.put_off(self._parse)
+
+    def _take_unasked(self, data: bytes) -> None:
+        """Close the connection: bytes that no request asked for cannot be trusted with another request."""
+        self.unasked = self.unasked or is_unasked(data)
+        self.close()
 
     def _parse(self) -> None:
         """Parse the buffered data; nothing is left if the connection has ended meanwhile."""
@@ -266,10 +273,8 @@ class Connection:
     def _feed(self, unparsed: list[Read]) -> None:
         for read in unparsed:
             if self._parser is None:
-                # The response was complete before.
-                self.unasked = self.unasked or is_unasked(read[0])
-                self.close()
-                return
+                self._take_unasked(read[0])
+                continue
             self._read = read
             self._parser.feed_data(read[0])
             count = len(self._pieces) - len(self._moments)

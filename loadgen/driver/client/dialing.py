@@ -54,7 +54,7 @@ class Dialer:
         self._addresses: list[Address] = []
         self._resolving = asyncio.Lock()
         self._tls: ssl.SSLContext | None = None
-        if endpoint.scheme == "https":
+        if endpoint.encrypted:
             from loadgen.driver.client.tls import tls_context
 
             self._tls = tls_context(endpoint)

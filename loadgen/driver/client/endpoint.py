@@ -21,7 +21,7 @@ LITELLM: Final = "litellm:"
 LITELLM_HOST: Final = "litellm.invalid"
 """The host until LiteLLM runs: a name that belongs to no machine (RFC 2606)."""
 
-_PORTS: Final = {"http": 80, "https": 443}
+_PORTS: Final = {"http": 80, "https": 443, "grpc": 80, "grpcs": 443}
 _VERSIONED: Final = re.compile(r"/v\d+\w*(/|$)")
 _OPERATION: Final = re.compile(
     r"/((?:chat/)?completions|responses|messages|models|embeddings|rerank|audio/\w+|images/generations)$"
@@ -47,7 +47,7 @@ _OURS: Final = frozenset(
 class Endpoint:
     """A server's base URL, taken apart."""
 
-    scheme: str  #: `http` or `https`
+    scheme: str  #: `http`, `https`, `grpc` or `grpcs`
     host: str
     port: int
     prefix: str  #: what stands before the operation in every path, e.g. `/v1`.
@@ -62,6 +62,11 @@ class Endpoint:
         if self.host == LITELLM_HOST:
             return LITELLM
         return urlunsplit((self.scheme, self._authority, self.prefix, self.query, ""))
+
+    @property
+    def encrypted(self) -> bool:
+        """Whether connections use TLS."""
+        return self.scheme.endswith("s")
 
     @property
     def origin(self) -> str:
@@ -140,16 +145,17 @@ def endpoint(
     verify: bool = True,
     rooted: bool = False,
     keep_alive: bool = True,
+    scheme: str = "http",
 ) -> Endpoint:
     """Parse a base URL: with or without scheme, `/v1`, a trailing slash or the operation.
 
     If `rooted`, the paths of requests begin at the root of the host, and the URL has no path. A header
-    `Connection: close` wins over `keep_alive`.
+    `Connection: close` wins over `keep_alive`. `scheme` is that of a URL without one.
 
     Raises:
         EndpointError: The URL or a header cannot be used; the message says which and why.
     """
-    parts, host, port = _split(url.strip())
+    parts, host, port = _split(url.strip(), scheme)
     sent = {name: value for name, value in headers.items() if name.lower() != "connection"}
     for name, value in sent.items():
         _check_header(name, value)
@@ -165,7 +171,7 @@ def endpoint(
     return Endpoint(parts.scheme, host, port, prefix, sent, verify, keep_alive, parts.query)
 
 
-def _split(url: str) -> tuple[SplitResult, str, int]:
+def _split(url: str, scheme: str) -> tuple[SplitResult, str, int]:
     """Split a URL; secrets are checked first, so that no message repeats one."""
     if "@" in url:
         raise EndpointError("--url: leave user and password out; send secrets with --api-key or --header")
@@ -178,14 +184,16 @@ def _split(url: str) -> tuple[SplitResult, str, int]:
     if not _VISIBLE.fullmatch(url):
         raise EndpointError(f"--url {url!r}: only visible ASCII can be in a URL; percent-encode the rest")
     try:
-        parts = urlsplit(url if "://" in url else f"http://{url}")
+        parts = urlsplit(url if "://" in url else f"{scheme}://{url}")
         host, port = parts.hostname, parts.port
     except ValueError as error:
         raise EndpointError(f"--url {url}: {error}") from error
-    if parts.scheme not in _PORTS:
-        raise EndpointError(f"--url {url}: the scheme is {parts.scheme!r}; use http:// or https://")
+    if parts.scheme not in (scheme, f"{scheme}s"):
+        raise EndpointError(f"--url {url}: the scheme is {parts.scheme!r}; use {scheme}:// or {scheme}s://")
     if not host:
-        raise EndpointError(f"--url {url}: there is no host in it; write for instance http://127.0.0.1:8000")
+        raise EndpointError(
+            f"--url {url}: there is no host in it; write for instance {scheme}://127.0.0.1:8000"
+        )
     return parts, host, _PORTS[parts.scheme] if port is None else port
 
 

@@ -17,6 +17,7 @@ from loadgen.driver.client.plain_request import PlainRequest
 from loadgen.driver.client.timeouts import Deadlines
 from loadgen.driver.client.wire_connection import WireConnection, WireLoop
 from loadgen.driver.errors import RequestFailedError
+from workloads.registry import service
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,7 +59,7 @@ class HttpTransport:
         self._dialer = Dialer(endpoint, timeouts)
         self._reader: Ready | WireLoop | None = None
         in_c = self.compiled and endpoint.scheme == "http"
-        self._interpreted = None if in_c else _interpreted_connection()
+        self._interpreted = None if in_c else _interpreted_connection(endpoint.scheme)
         self._deadlines: Deadlines[Exchange | PlainRequest] = Deadlines(timeouts.timeout_s, self._late)
         self._silence: SilenceTimeouts | None = None
         if timeouts.silences:
@@ -253,12 +254,12 @@ class HttpTransport:
             raise refused(error, self._dialer.where) from error
 
 
-def _interpreted_connection() -> tuple[type[Connection], Callable[[], Ready]]:
-    """The interpreted connection and reader: for TLS, and without the compiled loop."""
+def _interpreted_connection(scheme: str) -> tuple[type[Connection], Callable[[], Ready]]:
+    """The interpreted connection and reader: for TLS, without the compiled loop, and for gRPC."""
     from loadgen.driver.client.connection import Connection
     from loadgen.driver.client.ready import ready
 
-    return Connection, ready
+    return service("grpc_connection")() if scheme.startswith("grpc") else Connection, ready
 
 
 class InterpretedTransport(HttpTransport):

@@ -37,6 +37,8 @@ class ProtocolEntry:
     described: bool = False
     inputs: Literal["", "batch", "query"] = ""  #: what a request has in place of a prompt: docs/embeddings.md
     dataset: str = ""  #: the service of a plug-in that makes the questions; empty for none
+    scheme: str = "http"  #: of URLs without TLS; with an `s` of those with TLS
+    checks: str = ""  #: the service of a plug-in with checks before the first question; empty for none
     preset_of: str = ""  #: the described protocol that it is, with these `options`; empty for others
     options: Mapping[str, Any] = field(default_factory=dict)
     #: The module that writes its frames for the conformance scenarios; empty if there is none.
@@ -107,7 +109,9 @@ _MEMBERS: Final = (
 )
 """The members of a `Codec`."""
 
-_FACTS: Final = ("title", "stream", "rooted", "seed", "ignore_eos", "inputs", "dataset")
+_FACTS: Final = (
+    *("title", "stream", "rooted", "seed", "ignore_eos", "inputs", "dataset", "scheme", "checks"),
+)
 """The fields of `ProtocolEntry` that a plug-in's codec may have as further members."""
 
 

@@ -104,8 +104,8 @@ def explained(error: BaseException) -> str:
 def tls_context(endpoint: Endpoint) -> ssl.SSLContext:
     """The trust in an endpoint's certificate."""
     context = ssl.create_default_context()
-    # What the transports speak is HTTP/1.1, and a server may ask for it by name.
-    context.set_alpn_protocols(["http/1.1"])
+    # A server may ask for the protocol by name.
+    context.set_alpn_protocols(["h2" if endpoint.scheme == "grpcs" else "http/1.1"])
     if not endpoint.verify:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE

@@ -33,3 +33,4 @@ class TritonGenerate(PlainSSE):
 
     title: ClassVar[str] = "Triton's generate extension; --url http://HOST:PORT/v2/models/NAME"
     stream: ClassVar[str] = "always"
+    checks: ClassVar[str] = "kserve_checks"

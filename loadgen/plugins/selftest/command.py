@@ -16,6 +16,7 @@ from loadgen.sessions import errors
 from loadgen.sessions.settings.format_options import Json
 from loadgen.sessions.settings.option import Option
 from rulesets.exit_codes import ExitCode
+from workloads.registry import service
 
 _BOTH: Final = "both"
 _KINDS: Final = (MEASURES_BEST, "aiohttp")
@@ -64,6 +65,7 @@ def selftest(
 
     loadgen selftest --only cut --only crlf --protocol chat
     """
+    from loadgen.plugins.selftest.grpc_requests import GRPC
     from loadgen.plugins.selftest.replayed_sessions import SESSIONS
     from loadgen.plugins.selftest.selftest_row import rows
     from loadgen.plugins.selftest.spoken_requests import SPOKEN
@@ -72,6 +74,12 @@ def selftest(
     from loadgen.plugins.selftest.vector_requests import VECTORS
 
     whole = {scenario.name: scenario for scenario in (SESSIONS, UPLOADS, STATED, VECTORS, SPOKEN)}
+    try:
+        service("grpc_connection")()
+        whole[GRPC.name] = GRPC
+    except errors.UsageError:  # its packages are missing
+        if GRPC.name in (only or ()):
+            raise
     transports = _KINDS if transport == _BOTH else (transport,)
     runs = [
         scenario.name
@@ -81,7 +89,8 @@ def selftest(
     ]
     names = [name for name in only or () if name not in whole]
     chosen = rows(names, protocol, transports) if names or not only or not runs else []
-    results = _try(chosen, [(name, each) for name in runs for each in dict.fromkeys(transports)], keep)
+    pairs = [(name, each) for name in runs for each in dict.fromkeys(transports)]
+    results = _try(chosen, [pair for pair in pairs if pair != (GRPC.name, "aiohttp")], keep)
     _print(results, json=json)
     if not all(result.passed for result in results):
         raise typer.Exit(ExitCode.FAIL)
@@ -109,6 +118,7 @@ def _try(
 def _results(
     rows: Sequence[ConformanceRow], runs: Sequence[tuple[str, str]], folder: Path, done: _RowProgress
 ) -> list[RowResult]:
+    from loadgen.plugins.selftest.grpc_requests import GRPC, try_grpc
     from loadgen.plugins.selftest.replayed_sessions import SESSIONS, try_sessions
     from loadgen.plugins.selftest.spoken_requests import SPOKEN, try_speech
     from loadgen.plugins.selftest.stated_requests import STATED, try_stated
@@ -117,7 +127,7 @@ def _results(
     from loadgen.plugins.selftest.vector_requests import VECTORS, try_vectors
 
     tried = {SESSIONS.name: try_sessions, UPLOADS.name: try_uploads, STATED.name: try_stated}
-    tried |= {VECTORS.name: try_vectors, SPOKEN.name: try_speech}
+    tried |= {VECTORS.name: try_vectors, SPOKEN.name: try_speech, GRPC.name: try_grpc}
     results = try_all(rows, folder, done=done) if rows else []
     return results + [tried[name](transport, folder / f"{name}-{transport}") for name, transport in runs]
 

@@ -67,6 +67,8 @@ async def _text_checks(checked: CheckedEndpoint, probe: Probe) -> AsyncIterator[
     if checked.generation.stream:
         yield _stream(probe)
     yield _usage(probe)
+    if protocol_entry(checked.protocol).checks:
+        return
     transport, generation = checked.transport, checked.generation
     prober = Prober(transport, checked.codec, generation)
     if protocol_entry(checked.protocol).seed:
@@ -84,6 +86,15 @@ async def _text_checks(checked: CheckedEndpoint, probe: Probe) -> AsyncIterator[
     for name, entry in entries("checks").items():
         passed, detail = await load(entry)(checked)
         yield CheckLine(name, "ok" if passed else "warning", detail)
+
+
+async def _own_checks(checked: CheckedEndpoint, connected: Callable[[], None]) -> AsyncIterator[CheckLine]:
+    """Ask what a protocol's servers say of themselves, before the first question."""
+    if own := protocol_entry(checked.protocol).checks:
+        async for check, passed, detail in service(own)(checked):
+            if passed:
+                connected()
+            yield CheckLine(check, "ok" if passed else "warning", detail)
 
 
 async def _vector_checks(checked: CheckedEndpoint, probe: Probe) -> AsyncIterator[CheckLine]:
@@ -190,10 +201,14 @@ async def ask_endpoint(settings: CheckSettings, emit: Callable[[CheckLine], None
 
     listing, asking = (Prober(transport, codec, generation, connected) for transport in transports)
     try:
+        opened = partial(HttpTransport, timeouts=timeouts)
+        checked = CheckedEndpoint(settings.protocol, transports[1], codec, generation, opened)
         models = await listing.models()
         listed_model = _known_model(models, model, listing.no_list)
         if listed_model is not None:
             emit(listed_model)
+        async for line in _own_checks(checked, connected):
+            emit(line)
         probe = await asking.completion()
         asking.require_accepted(probe, models)
         answer = _answer(probe, key_sent=asking.key_sent)
@@ -202,8 +217,6 @@ async def ask_endpoint(settings: CheckSettings, emit: Callable[[CheckLine], None
         emit(answer)
         # Without an answer there is nothing to check.
         if answer.status == "ok":
-            opened = partial(HttpTransport, timeouts=timeouts)
-            checked = CheckedEndpoint(settings.protocol, transports[1], codec, generation, opened)
             async for line in _checks(checked, probe, models or []):
                 emit(line)
     finally:

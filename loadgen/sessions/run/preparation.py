@@ -326,10 +326,17 @@ def workers_of(workers: int | None, load: Load, requests: int | None) -> int:
 
 def targets_of(settings: EndpointSettings, *, keep_alive: bool = True) -> tuple[Endpoint, ...]:
     """The endpoints that settings name, one at least."""
-    rooted, headers = protocol_entry(settings.protocol).rooted, headers_of(settings)
+    entry, headers = protocol_entry(settings.protocol), headers_of(settings)
     urls = map(_url, settings.urls)
     targets = [
-        endpoint(url, headers, verify=not settings.insecure, rooted=rooted, keep_alive=keep_alive)
+        endpoint(
+            url,
+            headers,
+            verify=not settings.insecure,
+            rooted=entry.rooted,
+            keep_alive=keep_alive,
+            scheme=entry.scheme,
+        )
         for url in urls
     ]
     for number, target in enumerate(targets):

@@ -112,6 +112,10 @@ class PerfSettings:
 
     def __post_init__(self) -> None:
         self.generation.check(self.endpoint)
+        if self.client.transport == "aiohttp" and self.endpoint.protocol_entry.scheme != "http":
+            raise UsageError(
+                f"--transport aiohttp: has no HTTP/2 for --protocol {self.endpoint.protocol}; leave it out"
+            )
         concerns = (self.prompts, self.tasks, self.episodes, self.cluster)
         of_text_seed = PromptSettings(text_seed=self.prompts.text_seed)
         defaults = (of_text_seed, TaskSettings(), EpisodeSettings(), ClusterSettings())
