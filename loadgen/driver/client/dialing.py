@@ -54,7 +54,7 @@ class Dialer:
         self._addresses: list[Address] = []
         self._resolving = asyncio.Lock()
         self._tls: ssl.SSLContext | None = None
-        if endpoint.encrypted:
+        if endpoint.scheme.endswith("s"):
             from loadgen.driver.client.tls import tls_context
 
             self._tls = tls_context(endpoint)

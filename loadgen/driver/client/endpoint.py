@@ -64,11 +64,6 @@ class Endpoint:
         return urlunsplit((self.scheme, self._authority, self.prefix, self.query, ""))
 
     @property
-    def encrypted(self) -> bool:
-        """Whether connections use TLS."""
-        return self.scheme.endswith("s")
-
-    @property
     def origin(self) -> str:
         """Scheme, host and port."""
         return f"{self.scheme}://{self._authority}"
@@ -141,11 +136,11 @@ class Endpoint:
 def endpoint(
     url: str,
     headers: Mapping[str, str],
+    scheme: str = "http",
     *,
     verify: bool = True,
     rooted: bool = False,
     keep_alive: bool = True,
-    scheme: str = "http",
 ) -> Endpoint:
     """Parse a base URL: with or without scheme, `/v1`, a trailing slash or the operation.
 

@@ -327,16 +327,9 @@ def workers_of(workers: int | None, load: Load, requests: int | None) -> int:
 def targets_of(settings: EndpointSettings, *, keep_alive: bool = True) -> tuple[Endpoint, ...]:
     """The endpoints that settings name, one at least."""
     entry, headers = protocol_entry(settings.protocol), headers_of(settings)
-    urls = map(_url, settings.urls)
+    urls, verify = map(_url, settings.urls), not settings.insecure
     targets = [
-        endpoint(
-            url,
-            headers,
-            verify=not settings.insecure,
-            rooted=entry.rooted,
-            keep_alive=keep_alive,
-            scheme=entry.scheme,
-        )
+        endpoint(url, headers, entry.scheme, verify=verify, rooted=entry.rooted, keep_alive=keep_alive)
         for url in urls
     ]
     for number, target in enumerate(targets):

@@ -304,7 +304,7 @@ def test_urls_and_transports_of_grpc() -> None:
     chosen = {"model": "m", "requests": 1, "protocol": "triton-grpc"}
     for url in ("127.0.0.1:8001", "grpc://127.0.0.1:8001"):
         (target,) = targets_of(perf_settings(url=[url], **chosen).endpoint)
-        assert (target.url, target.encrypted) == ("grpc://127.0.0.1:8001", False)
+        assert target.url == "grpc://127.0.0.1:8001"
     with pytest.raises(EndpointError, match="use grpc:// or grpcs://"):
         targets_of(perf_settings(url=["http://127.0.0.1:8001"], **chosen).endpoint)
     with pytest.raises(UsageError, match="--transport aiohttp: has no HTTP/2"):
