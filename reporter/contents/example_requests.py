@@ -62,6 +62,7 @@ _MORE: Final = """
         (coalesce(sent_ns, issued_ns) - coalesce(scheduled_ns, issued_ns)) / 1e6 AS waited_ms,
         (ended_ns - coalesce(sent_ns, issued_ns)) / 1e6 AS ended_ms,
         (first_token_ns - coalesce(sent_ns, issued_ns)) / 1e6 AS first_ms,
+        upload_ms,
         chunks.gaps_us,
         chunks.ended_seq,
         prompt_events.seq AS prompt_seq
@@ -83,6 +84,7 @@ class RequestExcerpt:
         issued_at: When it was issued, in UTC.
         waited_ms: From the schedule to the first byte sent.
         first_ms: From there to the first token.
+        upload_ms: The time in which the request was sent.
         ended_ms: To the end.
         chunks_ms: To each chunk with a token; of many, evenly spaced ones.
         response: The parts of its response, by name.
@@ -104,6 +106,7 @@ class RequestExcerpt:
     output_tokens: int | None
     waited_ms: float
     first_ms: float | None
+    upload_ms: float | None
     ended_ms: float | None
     chunks_ms: tuple[float, ...]
     chunks: int
@@ -122,18 +125,16 @@ def slowest(log: OpenLog, narrow: OpenLog, read: ReadTexts) -> tuple[RequestExce
     Raises:
         LogError: The log is damaged.
     """
-    return _excerpts(log, narrow.execute(SLOWEST).fetchall(), read)
+    return excerpts(log, [uuid for uuid, *_ in narrow.execute(SLOWEST).fetchall()], read)
 
 
 def failed(log: OpenLog, narrow: OpenLog, read: ReadTexts) -> tuple[RequestExcerpt, ...]:
     """The first failed requests of each kind of failure; the arguments are those of `slowest`."""
-    return _excerpts(log, narrow.execute(FAILED).fetchall(), read)
+    return excerpts(log, [uuid for uuid, *_ in narrow.execute(FAILED).fetchall()], read)
 
 
-def _excerpts(
-    log: OpenLog, rows_of_requests: Sequence[tuple[Any, ...]], read: ReadTexts
-) -> tuple[RequestExcerpt, ...]:
-    chosen = [uuid for uuid, *_ in rows_of_requests]
+def excerpts(log: OpenLog, chosen: Sequence[str], read: ReadTexts) -> tuple[RequestExcerpt, ...]:
+    """The requests with these ids; the other arguments are those of `slowest`."""
     if not chosen:
         return ()
     rows = {row["sample_uuid"]: row for row in rows_of(log.execute(_MORE, {"chosen": chosen}))}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
@@ -11,24 +10,21 @@ import orjson
 from aiohttp import web
 
 from loadgen.plugins.viewing.bounded_memory import OneThread, ReportPages
+from loadgen.plugins.viewing.linked_pages import (
+    comparison_page,
+    report_page,
+    request_page,
+    series_comparison_page,
+    series_page,
+)
 from loadgen.plugins.viewing.live_figures import LiveRun, heading
 from loadgen.plugins.viewing.live_moments import LIVE_PLOTS
 from loadgen.plugins.viewing.live_stream import LiveRuns
 from loadgen.plugins.viewing.queries import MOST_ROWS, first_rows
 from loadgen.plugins.viewing.run_table import COLUMNS, address, row_of
-from loadgen.sessions.compare_runs import answers_of_comparison, compare_runs
 from loadgen.sessions.error_exit_codes import exit_code, message_of
 from loadgen.sessions.errors import UsageError, printable
-from loadgen.sessions.formats import render
-from loadgen.sessions.plotting import plots_of_comparison
-from loadgen.sessions.run.repeat import repeat_command
-from loadgen.sessions.run.report_of_log import opened_report
-from loadgen.sessions.series.outcomes_so_far import ended_so_far
-from loadgen.sessions.series.overview import overview, overviews_of
-from loadgen.sessions.series_by_point import compare_points, points_of_series
-from loadgen.sessions.settings.compare import CompareSettings
 from recorder.lock import is_held
-from reporter.contents.run_contents import run_contents
 from reporter.errors import QueryError
 from reporter.log.query import VIEWS, QueryResult
 from reporter.number_text import counted
@@ -39,12 +35,10 @@ from reporter.render.html.plot_data import as_json
 from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from loadgen.plugins.viewing.access import Handler
     from loadgen.plugins.viewing.folder import ViewedFolder
-    from reporter.render.series_overview import SeriesOverview
 
 _OF_REPORTS: Final = ("page.css", "charts.min.js", "page.js")
 _STATIC: Final = ("view.css", "view.js", *_OF_REPORTS)
@@ -83,6 +77,7 @@ class Pages:
         return [
             web.get("/", self.runs),
             web.get("/run/{name:.+}", self.run),
+            web.get("/request", self.request),
             web.get("/live/{name:.+}", self.live),
             web.get("/compare", self.compare),
             web.get("/sql", self.sql),
@@ -138,6 +133,13 @@ class Pages:
             report=f"{address(name)}?whole",
         )
 
+    async def request(self, request: web.Request) -> web.Response:
+        """One request of a run, `?run=A&id=B`; the id may be a number, from 1."""
+        name, named = request.query.get("run", ""), request.query.get("id", "")
+        folder = self._folder.run(name)
+        page = await self._figures.run(lambda: request_page(folder, name, named))
+        return _one_file(page.encode())
+
     async def live(self, request: web.Request) -> web.StreamResponse:
         """A run in progress as server-sent events."""
         return await self._live.stream(request, self._folder.run(request.match_info["name"]))
@@ -188,8 +190,10 @@ class Pages:
         def make() -> bytes:
             # Another request may have made it meanwhile.
             page = self.reports.get(key)
-            return report_page(run, name).encode() if page is None else page
+            return report_page(run, name, series).encode() if page is None else page
 
+        series = name.rpartition("/")[0]
+        series = series if series and self._folder.series(series) is not None else ""
         key = (run, self._folder.identity(run))
         page = self.reports.get(key)
         if page is None:
@@ -216,42 +220,3 @@ def _one_file(page: bytes) -> web.Response:
     """A page that is complete in itself: its policy is in it, and stricter than that of the other pages."""
     headers = {"Content-Security-Policy": "frame-ancestors 'self'", "X-Frame-Options": "SAMEORIGIN"}
     return web.Response(body=page, content_type="text/html", charset="utf-8", headers=headers)
-
-
-_HTML = "html"
-
-
-def report_page(run: Path, name: str) -> str:
-    """The report of a run, computed from its log; no file is written."""
-    with opened_report(run, None) as (report, evidence):
-        contents = run_contents(report, evidence)
-    command = f"loadgen report {name} --format html"
-    return render("report", _HTML, report, contents=contents, command=command, repeat=repeat_command(run))
-
-
-def series_page(folder: Path, where: str) -> str:
-    """The runs of a series that have ended, with links to their reports, and the result of the series."""
-    from loadgen.sessions.files.series_file import read
-
-    series = read(folder)
-    return render("series", _HTML, _linked(overview(folder, series, ended_so_far(folder, series)), where))
-
-
-def _linked(series: SeriesOverview, where: str) -> SeriesOverview:
-    """A series with the addresses of the reports of runs."""
-    return replace(series, links={row["folder"]: f"{where}/{quote(row['folder'])}" for row in series.rows})
-
-
-def series_comparison_page(folders: Sequence[Path], names: Sequence[str]) -> str:
-    """Two series point by point, with the curves of both in one plot."""
-    settings = CompareSettings(runs=list(folders))
-    comparison = compare_points(settings, *points_of_series(settings))
-    overviews = [_linked(of, address(name)) for of, name in zip(overviews_of(folders), names, strict=True)]
-    return render("series_comparison", _HTML, comparison, overviews=overviews)
-
-
-def comparison_page(runs: Sequence[Path]) -> str:
-    """Runs compared with the first one of them."""
-    comparison = compare_runs(CompareSettings(runs=list(runs)))
-    contents = {"plots": plots_of_comparison(comparison), "answers": answers_of_comparison(comparison)}
-    return render("comparison", _HTML, comparison, **contents)

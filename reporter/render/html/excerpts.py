@@ -31,12 +31,15 @@ if TYPE_CHECKING:
     from reporter.contents.scored import ScoredSample, ScoredSamples
     from reporter.render.table import Cell, Tone
 
-REQUEST_BYTES: Final = 50_000
-SAMPLE_BYTES: Final = 110_000
-"""The most HTML of a section's texts: a page stays below 1 MB, and says what is left out.
+REQUEST_BYTES: Final = 45_000
+SAMPLE_BYTES: Final = 105_000
+"""The most HTML of a section: a page stays below 800 kB, and says what is left out.
 
-The rests of long texts, which open, take half as much in addition.
+The rests of long texts, which open, take a third as much in addition.
 """
+
+_MARKUP: Final = 1000
+"""The HTML of a sample without its texts, in bytes."""
 
 _ABOUT: Final = ("issued at (UTC)", "tags")
 _SLOW: Final = headed(
@@ -57,7 +60,7 @@ def slowest(excerpts: Sequence[RequestExcerpt]) -> Requests:
             whole(excerpt.output_tokens),
         ),
     )
-    note = f"The {len(rows)} slowest measured requests. Click a time for prompt, output and chunks."
+    note = f"The {len(rows)} slowest measured requests. Click a time for prompt, output and chunks. {_WHOLE}"
     table = Requests("slowest", "Slowest requests", _SLOW, rows, note, example_requests.SLOWEST)
     return _without_empty_tags(table)
 
@@ -78,6 +81,7 @@ def failed(excerpts: Sequence[RequestExcerpt], of: int) -> Requests:
 
 
 _MESSAGE: Final = 200
+_WHOLE: Final = "loadgen request RUN ID shows one in full."
 _TO_THE_MILLISECOND: Final = len("2026-01-01 00:00:00.000")
 
 
@@ -97,7 +101,7 @@ def _rows(
         RequestRow(
             excerpt.sample_uuid,
             (excerpt.issued_at[:_TO_THE_MILLISECOND], _tags(excerpt), *cells(excerpt)),
-            _timeline(excerpt),
+            timeline(excerpt),
             quotes,
         )
         for excerpt, quotes in _with_quotes(excerpts)
@@ -106,11 +110,11 @@ def _rows(
 
 def samples(scored: ScoredSamples) -> Samples:
     """Scored answers to browse."""
-    made, room, rests = [], SAMPLE_BYTES, _Rests(SAMPLE_BYTES // 2)
+    made, room, rests = [], SAMPLE_BYTES, _Rests(SAMPLE_BYTES // 3)
     instructions = common_beginnings(scored.samples)
     for sample in scored.samples:
         quotes = tuple(map(rests.fit, _sample_quotes(sample)))
-        room -= _bytes(quotes)
+        room -= _MARKUP + _bytes(quotes)
         if room < 0:
             break
         made.append(_sample(sample, quotes, instructions[sample.task]))
@@ -120,14 +124,14 @@ def samples(scored: ScoredSamples) -> Samples:
 
 def compared(scored: ComparedAnswers, labels: Sequence[str]) -> Samples:
     """The answers of two runs to common questions."""
-    made, room, rests = [], SAMPLE_BYTES, _Rests(SAMPLE_BYTES // 2)
+    made, room, rests = [], SAMPLE_BYTES, _Rests(SAMPLE_BYTES // 3)
     instructions = common_beginnings(answer.sides[0] for answer in scored.answers)
     for answer in scored.answers:
         first = answer.sides[0]
         of_sides = [tuple(map(rests.fit, _sample_quotes(side))) for side in answer.sides]
         shared = tuple(quote for quote in of_sides[0] if quote.label in _OF_BOTH)
         sides = [tuple(quote for quote in quotes if quote.label not in _OF_BOTH) for quotes in of_sides]
-        room -= _bytes(shared) + sum(map(_bytes, sides))
+        room -= _MARKUP + _bytes(shared) + sum(map(_bytes, sides))
         if room < 0:
             break
         texts = dict(zip(labels, map(_answer, answer.sides), strict=True))
@@ -157,14 +161,15 @@ _TONES: Final[Mapping[str, Tone]] = {LOST: "bad", WON: "good"}
 
 def _with_quotes(excerpts: Iterable[RequestExcerpt]) -> Iterator[tuple[RequestExcerpt, tuple[Quote, ...]]]:
     """Each request with texts; without texts once the section is full."""
-    room, rests = REQUEST_BYTES, _Rests(REQUEST_BYTES // 2)
+    room, rests = REQUEST_BYTES, _Rests(REQUEST_BYTES // 3)
     for excerpt in excerpts:
-        quotes = tuple(map(rests.fit, _request_quotes(excerpt)))
+        quotes = tuple(map(rests.fit, request_quotes(excerpt)))
         room -= _bytes(quotes)
         yield excerpt, quotes if room >= 0 else (_quote("Texts", "left out: the section is full"),)
 
 
-def _request_quotes(excerpt: RequestExcerpt) -> Iterator[Quote]:
+def request_quotes(excerpt: RequestExcerpt) -> Iterator[Quote]:
+    """The facts and the texts of a request."""
     facts = {
         "request": excerpt.sample_uuid,
         "endpoint": excerpt.endpoint,
@@ -240,9 +245,11 @@ def _one_line(text: str) -> str:
     return words if len(words) <= _ASKED else f"{words[: _ASKED - 1]}…"
 
 
-def _timeline(excerpt: RequestExcerpt) -> ResponseTimeline:
+def timeline(excerpt: RequestExcerpt) -> ResponseTimeline:
+    """When the parts of a response arrived."""
     return ResponseTimeline(
-        excerpt.waited_ms, excerpt.first_ms, excerpt.ended_ms, excerpt.chunks_ms, excerpt.chunks
+        *(excerpt.waited_ms, excerpt.first_ms, excerpt.ended_ms, excerpt.chunks_ms, excerpt.chunks),
+        upload_ms=excerpt.upload_ms,
     )
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from reporter.plots.marks import RunPhase, TargetLine
     from reporter.plots.plot_value import NoPlot, Plot
     from reporter.render.html.lane_figures import LaneFigures
-    from reporter.render.table import Cell, Column, Mark, Table, Tone
+    from reporter.render.table import Cell, Column, Link, Mark, Table, Tone
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +211,7 @@ class ResponseTimeline:
         waited_ms: From the schedule, or the issue, to the first byte sent.
         first_ms: From there to the first token; None without one.
         chunks_ms: To each chunk with a token, at most some hundred of them.
+        upload_ms: The part of the time to the first token in which the request was sent; None if unknown.
     """
 
     waited_ms: float
@@ -218,6 +219,7 @@ class ResponseTimeline:
     ends_ms: float | None
     chunks_ms: tuple[float, ...]
     chunks: int
+    upload_ms: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,6 +252,28 @@ class Requests:
     def kinds(self) -> list[str]:
         """The kind of each column, as for a table."""
         return kinds(self.columns, (row.cells for row in self.rows))
+
+
+@dataclass(frozen=True, slots=True)
+class RequestLife:
+    """One request as a bar and as a table of moments."""
+
+    template: ClassVar = "life"
+    anchor: str
+    title: str
+    timeline: ResponseTimeline
+    moments: Table
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """Texts of one request."""
+
+    template: ClassVar = "texts"
+    anchor: str
+    title: str
+    quotes: tuple[Quote, ...]
+    sql: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,7 +349,19 @@ class Prose:
     queries: tuple[tuple[str, str], ...] = ()
 
 
-Section = LoadCurves | FigureCards | Remarks | Tables | Plots | Requests | Samples | SessionLanes | Prose
+Section = (
+    LoadCurves
+    | FigureCards
+    | Remarks
+    | Tables
+    | Plots
+    | Requests
+    | RequestLife
+    | Texts
+    | Samples
+    | SessionLanes
+    | Prose
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,6 +376,8 @@ class Page:
         answer: The one reason for the result; empty where the marks say all.
         command: The command that repeats the run; empty if unknown.
         folded: The anchors of sections that a click opens.
+        trail: The pages above this one.
+        requests_at: The address of a request's page without the id, its end; empty without such pages.
     """
 
     title: str
@@ -351,3 +389,5 @@ class Page:
     answer: str = ""
     command: str = ""
     folded: frozenset[str] = frozenset()
+    trail: tuple[Link, ...] = ()
+    requests_at: str = ""

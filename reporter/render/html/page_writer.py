@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import gzip
+import math
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -36,16 +37,15 @@ def write(page: Page) -> str:
     from markupsafe import Markup
 
     plots = [section for section in page.sections if isinstance(section, Plots)]
-    has_script = bool(plots or page.command) or any(
-        isinstance(section, LoadCurves | Samples | SessionLanes) for section in page.sections
+    lanes = [section for section in page.sections if isinstance(section, SessionLanes)]
+    has_script = bool(plots or lanes or page.command) or any(
+        isinstance(section, LoadCurves | Samples) for section in page.sections
     )
-    has_lanes = any(isinstance(section, SessionLanes) for section in page.sections)
     has_curves = any(isinstance(section, LoadCurves) for section in page.sections)
     has_charts = has_curves or bool(plots)
-    further = {"lanes.js": has_lanes, "curves.js": has_curves}
+    further = {"lanes.js": bool(lanes), "curves.js": has_curves}
     style = asset("page.css")
     script = asset("page.js") + "".join(asset(name) for name, has in further.items() if has)
-    data = as_json(plots)
     return (
         _environment()
         .get_template("page.html.j2")
@@ -57,7 +57,7 @@ def write(page: Page) -> str:
             style=Markup(style),  # noqa: S704 (a file of this package, like the next one)
             charts=_packed_charts() if has_charts else "",
             script=Markup(script) if has_script else "",  # noqa: S704
-            data=Markup(data),  # noqa: S704 (`as_json` leaves no character that ends the element)
+            data=_packed(as_json(plots, lanes)) if plots or lanes else "",
         )
     )
 
@@ -75,8 +75,13 @@ def asset(name: str) -> str:
 
 @cache
 def _packed_charts() -> str:
-    """The plotting library, compressed to a third; the page's script unpacks the library."""
-    return base64.b64encode(gzip.compress(asset(_CHARTS).encode(), mtime=0)).decode()
+    """The plotting library, compressed to a third."""
+    return _packed(asset(_CHARTS))
+
+
+def _packed(text: str) -> str:
+    """A text as Base64 of gzip; the page's script unpacks the text."""
+    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 
 def _policy(style: str, *scripts: str) -> str:
@@ -125,6 +130,8 @@ _WIDTH: Final = 1000
 """Of the drawing, which is stretched to the page."""
 _TOP: Final = 4
 _HEIGHT: Final = 38
+_SEEN: Final = 0.002
+"""The least share of a drawing that can be seen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,11 +139,13 @@ class Bar:
     """Places from 0 to `_WIDTH`.
 
     Attributes:
+        uploaded: Where its last byte had left; where the first one left if that was not seen.
         first: Where its first token arrived, or its end.
         chunks: The path of the lines.
     """
 
     sent: float
+    uploaded: float
     first: float
     end: float
     chunks: str
@@ -153,12 +162,16 @@ def bar(timeline: ResponseTimeline) -> Bar:
 
     lines = "".join(f"M{place(chunk_ms):g},{_TOP}v{_HEIGHT}" for chunk_ms in timeline.chunks_ms)
     first_ms = ends if timeline.first_ms is None else timeline.first_ms
-    return Bar(place(0.0), place(first_ms), place(ends), lines)
+    return Bar(
+        place(0.0), place(min(timeline.upload_ms or 0.0, first_ms)), place(first_ms), place(ends), lines
+    )
 
 
 def parts(timeline: ResponseTimeline) -> Iterator[tuple[str, str]]:
     """Each color of the drawing, with the meaning and the duration."""
     yield "wait", f"until sent {figure(timeline.waited_ms)} ms"
+    if timeline.upload_ms and timeline.upload_ms > _SEEN * (timeline.ends_ms or math.inf):
+        yield "upload", f"upload {figure(timeline.upload_ms)} ms"
     if timeline.first_ms is None:
         yield "prefill", f"no token, ended after {figure(timeline.ends_ms)} ms"
         return

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from reporter.plots.plot_value import Axis, Plot, PlotSeries
     from reporter.render.html.curve_values import CurvePoint, LoadCurves
-    from reporter.render.html.page import Plots
+    from reporter.render.html.page import Plots, SessionLanes
 
 _DIGITS: Final = 6
 """Significant digits of a point: more than a screen can show at any zoom that a page allows."""
@@ -32,8 +32,8 @@ _UNSAFE: Final = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026"}
 """What would end the element that the JSON is in."""
 
 
-def as_json(sections: Sequence[Plots]) -> str:
-    """Plots as JSON that is safe inside a script element."""
+def as_json(sections: Sequence[Plots], lanes: Sequence[SessionLanes] = ()) -> str:
+    """Plots, and the figures of drawn requests, as JSON that is safe inside a script element."""
     parts = {tag: of_tag for section in sections for tag, of_tag in section.parts.items()}
     lines = {name: of_plot for section in sections for name, of_plot in section.lines.items()}
     phases = next((section.phases for section in sections if section.phases), ())
@@ -50,6 +50,7 @@ def as_json(sections: Sequence[Plots]) -> str:
             for name, of_plot in lines.items()
         },
         "phases": [[visible(phase.name), _rounded(phase.start_s), _rounded(phase.end_s)] for phase in phases],
+        "turns": [session.figures.requests for section in lanes for session in section.sessions],
     }
     return _safe(data)
 

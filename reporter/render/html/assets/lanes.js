@@ -1,6 +1,6 @@
 // Drawings of sessions and requests: zoom, colors by an attribute, and the figures of a request.
 (() => {
-  const { digits, element, span } = window.page;
+  const { digits, element, ready, span } = window.page;
   const SVG = "http://www.w3.org/2000/svg";
   const ROW = 20;
   const CLICK = 6;
@@ -28,8 +28,8 @@
   };
 
   class Lanes {
-    constructor(drawing) {
-      const { from, ms, colors, prefix, turns } = drawing.dataset;
+    constructor(drawing, turns) {
+      const { from, ms, colors, prefix } = drawing.dataset;
       this.drawing = drawing;
       this.from = Number(from);
       this.ms = Number(ms);
@@ -135,7 +135,7 @@
       if (isChosen) this.lead(turn);
     }
 
-    // To the request's texts where the page has them, else to the query that has.
+    // To the request's texts where the page has them, and to the request's own page, or the command that shows the request.
     lead(turn) {
       const row = [...document.querySelectorAll("[data-request]")].find((one) => one.dataset.request === turn.id);
       const lead = element("p", undefined, "note lead");
@@ -150,9 +150,13 @@
           summary.focus({ preventScroll: true });
         });
         lead.append(button);
-      } else {
-        lead.append(element("code", `loadgen sql RUN "FROM outputs WHERE sample_uuid = '${turn.id.replaceAll("'", "''")}'"`));
       }
+      const { requests } = document.querySelector("main").dataset;
+      if (requests) {
+        const link = element("a", "All about this request");
+        link.href = requests + encodeURIComponent(turn.id);
+        lead.append(" ", link);
+      } else if (!row) lead.append(element("code", `loadgen request RUN '${turn.id.replaceAll("'", "'\\''")}'`));
       this.body.querySelector(".picked").append(lead);
     }
 
@@ -231,5 +235,5 @@
     }
   }
 
-  for (const drawing of document.querySelectorAll("[data-turns]")) new Lanes(drawing);
+  ready.then(({ turns }) => document.querySelectorAll("[data-turns]").forEach((drawing, index) => new Lanes(drawing, turns[index])));
 })();

@@ -3,7 +3,8 @@
 (() => {
   const root = document.documentElement;
   root.classList.add("js");
-  const data = JSON.parse(document.getElementById("plot-data").textContent);
+  // The plots of the page are packed, and those of a script arrive as events.
+  const data = { plots: {}, parts: [], lines: {}, phases: [] };
   const COLORS = 6;
   const ROOM = 70;
   const ROW = 22;
@@ -523,8 +524,7 @@
     });
   }
 
-  const selects = [...document.querySelectorAll("[data-filter]")];
-  for (const select of selects) {
+  const offerFilters = () => document.querySelectorAll("[data-filter]").forEach((select, _, selects) => {
     const filters = [null];
     data.parts.forEach(({ tag, plots }, index) => {
       const values = [...new Set(Object.values(plots).flatMap((plot) => plot.series.map((series) => series.group)))];
@@ -547,7 +547,7 @@
         figure.draw();
       }
     });
-  }
+  });
 
   for (const controls of document.querySelectorAll("[data-browse]")) {
     const samples = [...controls.parentElement.querySelectorAll(".sample")];
@@ -620,18 +620,23 @@
     figures.forEach((figure) => figure.chart?.resize({ width: "auto", height: "auto" }));
   });
 
-  // ---- the library, packed; the page's policy has the hash of its text
-  const unpacked = (packed) => {
-    const bytes = Uint8Array.from(atob(packed), (char) => char.charCodeAt(0));
+  // ---- the library and the plots, packed; the page's policy has the hash of the library's text
+  const unpacked = (id) => {
+    const packed = document.getElementById(id);
+    if (!packed) return undefined;
+    const bytes = Uint8Array.from(atob(packed.textContent), (char) => char.charCodeAt(0));
     return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
   };
-  const packed = document.getElementById("charts");
-  if (packed) {
-    unpacked(packed.textContent).then((text) => {
-      document.head.append(element("script", text));
-      drawInTurn(figures);
-    });
-  } else drawAll();
+  const ready = Promise.all(["plot-data", "charts"].map(unpacked)).then(([plots, library]) => {
+    const { plots: drawn, lines, ...others } = JSON.parse(plots ?? "{}");
+    Object.assign(data, others);
+    Object.assign(data.plots, drawn);
+    Object.assign(data.lines, lines);
+    offerFilters();
+    if (library) document.head.append(element("script", library));
+    drawInTurn(figures);
+    return data;
+  });
   // What the scripts of further sections use.
-  window.page = { digits, element, span };
+  window.page = { digits, element, ready, span };
 })();

@@ -1,0 +1,1 @@
+"""One request of a run, as a page and in a terminal."""
