@@ -25,17 +25,19 @@ class Percentiles:
 
 @dataclass(frozen=True, slots=True)
 class LiveTarget:
-    """A target at a moment.
+    """A target so far: over all measured requests that have ended.
 
     Attributes:
         observed: The figure, in the unit of the target; None where there is none yet, or none is shown live.
-        holds: Whether the figure meets the bound; None without a figure.
+        holds: Whether the figure meets the bound; None where that is not known yet.
+        why: Why `holds` is None.
     """
 
     rule: str
     observed: float | None = None
     unit: str = ""
     holds: bool | None = None
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

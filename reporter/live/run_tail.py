@@ -15,8 +15,9 @@ from recorder.event import EventType
 from recorder.store import log_path
 from reporter.json_values import members, number, text, whole
 from reporter.live.current_figures import WINDOW_S, LiveFigures, Percentiles
+from reporter.live.ended_requests import EndedRequests
 from reporter.live.tail import LogTail
-from reporter.live.targets_now import targets_now, targets_of
+from reporter.live.target_tallies import SoFar, TargetTallies, tallies_of
 from reporter.log.settings import head
 from reporter.log.shard_files import ShardFiles
 from reporter.percentiles import position
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from rulesets.target import Target
-
 
 class RunTail:
     """A reader of a run's figures, from the logs of the last segment."""
@@ -36,7 +35,7 @@ class RunTail:
         self._log = log_path(run)
         self._own = LogTail(self._log)
         self._nodes: dict[str, LogTail] | None = None
-        self._targets: tuple[Target, ...] | None = None
+        self._tallies: TargetTallies | None = None
 
     def read(self) -> LiveFigures:
         """Read the new events.
@@ -44,28 +43,35 @@ class RunTail:
         Raises:
             LogError: A log is damaged, or of a version that cannot be read; or the run's own is missing.
         """
+        if self._tallies is None:
+            self._tallies = tallies_of(head(self._log).settings)
+            self._own.ended = EndedRequests(self._tallies)
         self._own.read()
         if self._nodes is None:
-            self._nodes = self._tails_of_nodes()
+            self._nodes = self._tails_of_nodes(self._tallies)
         awaited = []
         for node, tail in self._nodes.items():
             try:
                 tail.read()
             except (NotALogError, BeingWrittenError):
                 awaited.append(node)
-        if self._targets is None:
-            self._targets = targets_of(self._own.settings)
-        shown = self._figures(self._nodes, awaited)
-        return replace(shown, targets=targets_now(self._targets, shown))
+        totals = [tail.so_far for tail in (self._own, *self._nodes.values())]
+        so_far = SoFar(
+            max(of.seconds for of in totals), *map(sum, zip(*(of[1:] for of in totals), strict=True))
+        )
+        return replace(self._figures(self._nodes, awaited), targets=self._tallies.shown(so_far))
 
-    def _tails_of_nodes(self) -> dict[str, LogTail]:
+    def _tails_of_nodes(self, tallies: TargetTallies) -> dict[str, LogTail]:
         files = ShardFiles.named_by([head(self._log).environment], self._log)
         if files is None:
             return {}
-        return {
+        tails = {
             node: LogTail(files.log(node), is_elsewhere=files.is_elsewhere(node))
             for node in sorted(files.nodes)
         }
+        for tail in tails.values():
+            tail.ended = EndedRequests(tallies)
+        return tails
 
     def _figures(self, nodes: dict[str, LogTail], awaited: Sequence[str]) -> LiveFigures:
         own, tails = self._own, [self._own, *nodes.values()]

@@ -116,15 +116,20 @@ def _rate(shown: LiveFigures) -> list[str]:
 
 
 def _targets(shown: LiveFigures, width: int) -> Iterator[Line]:
-    """A line for each of the first targets: the figure at the moment, and whether it meets the bound."""
+    """A line for each of the first targets: the figure so far, and whether it meets the bound."""
     for target in shown.targets[:_SHOWN_TARGETS]:
         parts = [f"{target.rule:<24}"]
         if target.observed is not None:
-            parts.append(f"{figure(target.observed)} {target.unit}".rstrip())
-            parts.append("met now" if target.holds else "missed now")
+            parts.append(f"{f'{figure(target.observed)} {target.unit}'.rstrip():<10}")
+        parts.append(target.why if target.holds is None else in_words(holds=target.holds))
         yield Line(_fit("target", parts, width), "bad" if target.holds is False else "")
     if (others := len(shown.targets) - _SHOWN_TARGETS) > 0:
         yield Line(_fit("", [f"{'':<11}  and {whole(others)} more"], width), "dim")
+
+
+def in_words(*, holds: bool) -> str:
+    """Whether a target holds, in words."""
+    return "holds so far" if holds else "fails so far"
 
 
 def _percentiles(percentiles: Percentiles) -> list[str]:

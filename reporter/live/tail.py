@@ -18,10 +18,13 @@ from recorder.errors import LogError
 from recorder.event import EventType
 from reporter.json_values import document, members, number, text, whole
 from reporter.live.current_figures import WINDOW_S
+from reporter.live.target_tallies import SoFar
 from reporter.log.source import readable
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from reporter.live.ended_requests import EndedRequests
 
 MOST_READ: Final = 500
 """Completed requests per reading whose times are taken: the latest ones."""
@@ -38,7 +41,8 @@ _RARE: Final = (
     "WHERE seq > ? AND seq <= ? AND code IN (?, ?, ?, ?) ORDER BY seq"
 )
 _TOKENS: Final = """
-    SELECT sum(coalesce(json_extract(data, '$.output_tokens'), json_extract(data, '$.chunks')))
+    SELECT sum(coalesce(json_extract(data, '$.output_tokens'), json_extract(data, '$.chunks'))),
+        sum(json_extract(data, '$.input_tokens'))
     FROM events WHERE seq > ? AND seq <= ? AND code = ?"""
 _COMPLETED: Final = """
     SELECT at_ns, data, substr(chunk_gaps_us, 1, 4) FROM events
@@ -83,6 +87,7 @@ class LogTail:
         errors: The requests that failed in the phase, by the name of the failure.
         scores: The number of scores, and their sum.
         client: The last reading of each worker, of the parent and of the recorder, by their names.
+        ended: Takes the requests that end; None where nobody asks.
     """
 
     def __init__(self, log: Path, *, is_elsewhere: bool = False) -> None:
@@ -92,12 +97,15 @@ class LogTail:
         self.errors = Counter[str]()
         self.scores = (0, 0.0)
         self.client: dict[str, dict[str, Any]] = {}
+        self.ended: EndedRequests | None = None
         self._log = log
         self._is_elsewhere = is_elsewhere
         self._last_seq: int | None = None
         self._counts = Counter[int]()
         self._before = Counter[int]()
-        self._tokens = 0.0
+        self._tokens = self._input_tokens = 0.0
+        self._tokens_before = (0.0, 0.0)
+        self._measured_ns = 0
         self._moments: deque[_Moment] = deque()
         self._times: deque[CompletedTimes] = deque(maxlen=_MOST_KEPT)
 
@@ -122,6 +130,22 @@ class LogTail:
     def counts(self) -> Counter[int]:
         """Request events by code since the measured phase began; before that, of the warm-up."""
         return self._counts - self._before
+
+    @property
+    def so_far(self) -> SoFar:
+        """The totals of the measured phase; all are 0 before."""
+        if not self._measured_ns:
+            return SoFar(0.0, 0, 0, 0, 0, 0.0, 0.0)
+        output_tokens, input_tokens = self._tokens_before
+        return SoFar(
+            seconds=max(0.0, (self.now_ns - self._measured_ns) / 1e9),
+            issued=self.counts[EventType.LOADGEN_ISSUE_CALLED],
+            completed=self.counts[EventType.COMPLETE],
+            failed=self.counts[EventType.ERROR],
+            cancelled=self.counts[EventType.CANCELLED],
+            input_tokens=self._input_tokens - input_tokens,
+            output_tokens=self._tokens - output_tokens,
+        )
 
     @property
     def in_flight(self) -> int:
@@ -164,8 +188,11 @@ class LogTail:
             self._take(connection, (since, seq), code, at_ns, members(document(data)))
         requests = (EventType.LOADGEN_ISSUE_CALLED, EventType.CANCELLED)
         self._counts.update(dict(connection.execute(_COUNTS, (since, until, *requests)).fetchall()))
-        ((tokens,),) = connection.execute(_TOKENS, (since, until, EventType.COMPLETE)).fetchall()
-        self._tokens += number(tokens) or 0.0
+        tokens, input_tokens = _tokens(connection, since, until)
+        self._tokens += tokens
+        self._input_tokens += input_tokens
+        if self.ended is not None:
+            self.ended.read(connection, since, until)
         completed = connection.execute(_COMPLETED, (since, until, EventType.COMPLETE, MOST_READ)).fetchall()
         self._times.extend(_times(*row) for row in reversed(completed))
         ended = sum(self._counts[code] for code in _ENDS)
@@ -191,9 +218,13 @@ class LogTail:
                 counts = (since, seq, EventType.LOADGEN_ISSUE_CALLED, EventType.CANCELLED)
                 self._before = self._counts + Counter(dict(connection.execute(_COUNTS, counts).fetchall()))
                 self.errors.clear()
+                tokens, input_tokens = _tokens(connection, since, seq)
+                tokens, input_tokens = self._tokens + tokens, self._input_tokens + input_tokens
+                if data["phase"] == "performance":
+                    self._measured_ns, self._tokens_before = at_ns, (tokens, input_tokens)
                 ended = sum(self._before[end] for end in _ENDS)
                 issued = self._before[EventType.LOADGEN_ISSUE_CALLED]
-                self._moments = deque([_Moment(at_ns, issued, ended, self._tokens)])
+                self._moments = deque([_Moment(at_ns, issued, ended, tokens)])
         elif code == EventType.TELEMETRY:
             source = text(data.get("source")) or ""
             self.client[f"{source} {data.get('worker', '')}".strip()] = data
@@ -210,6 +241,12 @@ def _first_seq(connection: sqlite3.Connection) -> int:
     except sqlite3.OperationalError:
         return 1
     return first or 1
+
+
+def _tokens(connection: sqlite3.Connection, since: int, until: int) -> tuple[float, float]:
+    """The output and the input tokens of the requests that completed behind one event, up to another."""
+    ((output, of_prompts),) = connection.execute(_TOKENS, (since, until, EventType.COMPLETE)).fetchall()
+    return number(output) or 0.0, number(of_prompts) or 0.0
 
 
 def _times(at_ns: int, data: str | None, first_gap: bytes | None) -> CompletedTimes:

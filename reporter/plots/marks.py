@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final, Literal
 
 from lazy_dataclasses import dataclass, field
-from reporter.live.targets_now import targets_of
+from reporter.live.target_tallies import targets_of
 from reporter.log.run_head import logged_settings
 from reporter.number_text import seconds
 from reporter.plots.over_time import SEGMENTS

@@ -189,8 +189,8 @@ def test_a_run_in_progress_is_a_stream(viewer: Viewer, tmp_path: Path) -> None:
             assert events.headers["Cache-Control"] == "no-store"
             name, shown = next_event(events)
             assert (name, "1 of 2" in shown["figures"]) == ("figures", True)
-            assert re.search(r"error:rate&lt;1%<.*?>0 %<.*?yes", shown["figures"], re.DOTALL)
-            assert re.search(r"latency:p\(95\)&lt;1s<.*?after the run", shown["figures"], re.DOTALL)
+            assert re.search(r"error:rate&lt;1%<.*?>0 %<.*?holds so far", shown["figures"], re.DOTALL)
+            assert re.search(r"latency:p\(95\)&lt;1s<.*?>1.01 s<.*?fails so far", shown["figures"], re.DOTALL)
             assert shown["plots"]["plots"]["latency-over-time"]["series"][0]["name"] == "p50"
             record(EventType.ERROR, 1010 * MS, "b", data={"error": "reset", "message": "x"})
             recorder.wait_for_writes()

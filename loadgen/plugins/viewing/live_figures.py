@@ -11,7 +11,8 @@ from loadgen.sessions.settings.definition_options import chosen, definitions_of
 from reporter.json_values import members, text
 from reporter.live.growing_log import GrowingLog
 from reporter.live.run_tail import RunTail
-from reporter.live.targets_now import targets_of
+from reporter.live.status_lines import in_words
+from reporter.live.target_tallies import targets_of
 from reporter.log.settings import settings
 from reporter.number_text import figure, percent, seconds, whole
 from reporter.plots.marks import lines_of
@@ -136,14 +137,19 @@ def _percentiles(of: Percentiles) -> Iterator[CardFigure]:
 def _targets(shown: LiveFigures) -> Tables | None:
     if not shown.targets:
         return None
-    note = f"Latencies and rates are of the last {shown.window_s:.0f} s, failures since the phase began."
-    columns = (*headed("target", "now", words=1), Column("holds", justify="left"))
+    columns = (*headed("target", "so far", words=1), Column("", justify="left"))
     table = Table(columns, tuple(map(_target, shown.targets)))
-    return Tables("targets", "Targets", (table,), (note,))
+    return Tables("targets", "Targets", (table,), (_NOTE,))
+
+
+_NOTE: Final = "Over the measured requests that have ended, of very many a sample; percentiles within 0.5 %."
 
 
 def _target(target: LiveTarget) -> tuple[Cell, ...]:
-    if target.observed is None:
-        return (clean(target.rule), "-", Mark("after the run", "dim"))
-    holds = Mark("yes", "good") if target.holds else Mark("no", "bad")
-    return (clean(target.rule), f"{figure(target.observed)} {target.unit}".rstrip(), holds)
+    holds = (
+        Mark(target.why, "dim")
+        if target.holds is None
+        else Mark(in_words(holds=target.holds), "good" if target.holds else "bad")
+    )
+    observed = "-" if target.observed is None else f"{figure(target.observed)} {target.unit}".rstrip()
+    return (clean(target.rule), observed, holds)

@@ -12,9 +12,11 @@ from recorder.errors import LogError
 from recorder.session import Session
 from recorder.store import Store
 from reporter.live.current_figures import LiveFigures, Percentiles
+from reporter.live.ended_requests import MOST_GAPS_OF
 from reporter.live.run_tail import RunTail
 from reporter.live.tail import MOST_READ
 from reporter.log.database import open_log
+from rulesets import of_expressions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,6 +102,42 @@ def test_a_reading_looks_at_the_latest_requests_only(store: Store, tmp_path: Pat
     shown = RunTail(tmp_path).read()
     assert shown.completed == many
     assert shown.ttft == Percentiles(1, 1, 1)
+
+
+def test_targets_count_the_requests_of_the_measured_phase(tmp_path: Path) -> None:
+    """By each metric's own moments; of many requests at once a sample, with its weight."""
+    rules = (
+        *("ttft:p(99)<150ms", "tpot:p(50)<=10ms", "itl:max<=10ms", "latency:p(50)<150ms", "error<1%"),
+        *("good(ttft<150ms):fraction>=50%", "completed>=2", "output_tps>1", "send_lag:p(50)<1s"),
+    )
+    settings = {**SETTINGS, "ruleset": of_expressions(rules).to_dict()}
+    store = Store.create(tmp_path / "events.db", Session("a", 0, 0, settings, {}))
+    tail = RunTail(tmp_path)
+    put(store, session(EventType.PHASE_STARTED, 0, phase="warmup"))
+    warm = list(answered("warm", 0.5, ttft_ms=9999))
+    warm[0] = warm[0]._replace(data={"scheduled_ns": 0, "phase": "warmup"})
+    put(store, *warm, session(EventType.PHASE_STARTED, 20, phase="performance"))
+    assert {target.why for target in tail.read().targets} >= {"no request yet"}
+    put(store, *answered("1", 21, ttft_ms=100), *answered("2", 22, ttft_ms=200))
+    targets = {target.rule.partition(":")[0]: target for target in tail.read().targets}
+    shown = {name: (target.observed, target.holds) for name, target in targets.items()}
+    assert shown == {
+        "ttft": (pytest.approx(199, 0.01), False),
+        "tpot": (pytest.approx(10, 0.005), True),
+        "itl": (10, True),
+        "latency": (pytest.approx(250, 0.005), False),
+        "error": (0, True),
+        "good(ttft<150ms)": (50, True),
+        "completed": (2, True),
+        "output_tps": (pytest.approx(22 / 2.3), True),
+        "send_lag": (None, None),
+    }
+    assert targets["send_lag"].why == "after the run: whole log"
+    many = [event for n in range(64 * MOST_GAPS_OF) for event in answered(f"{n:x}", 23, ttft_ms=300)]
+    put(store, *many)
+    by_latency = next(target for target in tail.read().targets if target.rule.startswith("good"))
+    assert by_latency.observed == pytest.approx(100 / (15 * MOST_GAPS_OF * 4 + 2), rel=0.1)
+    store.close()
 
 
 def test_the_figures_of_nodes_are_those_of_all_whose_logs_are_there(tmp_path: Path) -> None:
