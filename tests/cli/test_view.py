@@ -8,6 +8,7 @@ import shutil
 import signal
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from html import unescape
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -159,6 +160,19 @@ def test_queries_are_answered(viewer: Viewer) -> None:
     assert "&lt;script&gt;" in asked("SELECT '<script>alert(1)</script>' AS text")
     assert "\\x1b[2J" in asked("SELECT chr(27) || '[2J'")
     assert ">0 rows<" in asked("SELECT 1 WHERE false")
+
+
+def test_a_request_has_a_page(viewer: Viewer) -> None:
+    """The report leads to it, by id; a number does too; another one is explained."""
+    report = viewer.page("/run/first")
+    path = re.search(r'href="(/request\?run=first&amp;id=[^"]+)"', report)
+    assert path
+    page = viewer.page(unescape(path[1]))
+    assert '<a href="/run/first">first</a>' in page
+    assert "last token" in page
+    assert "Request 3 of 10" in viewer.page("/request?run=first&id=3")
+    status, _, text = viewer.get("/request?run=first&id=11")
+    assert (status, "one of 10 requests by number" in text) == (NOT_FOUND, True)
 
 
 @pytest.mark.slow

@@ -91,6 +91,7 @@ def test_every_page_is_quiet_and_accessible(open_tab: Any, width: int, scheme: s
         "sql?run=a&query=SELECT+*+FROM+samples",
         "sql?run=a&query=nonsense",
         "run/a",
+        "request?run=a&id=1",
         "run/none",
     ):
         tab.page.goto(tab.origin + path)

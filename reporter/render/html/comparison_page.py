@@ -131,6 +131,7 @@ def page_of_series(series: SeriesComparison, overviews: Sequence[SeriesOverview]
     """The page as a value."""
     reference, name = series.names
     status = series.worst.comparison.status
+    sections = tuple(_sections_of_series(series, overviews))
     return Page(
         title=f"{name} vs {reference}",
         marks=(Mark(status, tone(status)),),
@@ -138,12 +139,17 @@ def page_of_series(series: SeriesComparison, overviews: Sequence[SeriesOverview]
             f"{counted(len(series.points), 'point')}; the reference is {reference}",
             *(f"{plain(of.name)}: {plain(', '.join(filter(None, of.lines)))}" for of in overviews),
         ),
-        sections=tuple(_sections_of_series(series, overviews)),
+        sections=sections,
+        folded=frozenset(of.anchor for of in sections if of.anchor.startswith(_POINT)),
         footer=(
             "The result is the most severe of all points.",
             'Run a query of this page over a run or a series: loadgen sql RUN "QUERY"',
         ),
     )
+
+
+_POINT: Final = "point-"
+"""Begins the anchors of the sections about a pair of runs, which a click opens."""
 
 
 def _sections_of_series(series: SeriesComparison, overviews: Sequence[SeriesOverview]) -> Iterator[Section]:
@@ -156,7 +162,7 @@ def _sections_of_series(series: SeriesComparison, overviews: Sequence[SeriesOver
         comparison = point.comparison
         for place, (title, of_family) in enumerate(compared.families(comparison.rows, verbose=False)):
             yield Tables(
-                f"point-{number}-{place}", f"{point.name}: {title.lower()}", changes(comparison, of_family)
+                f"{_POINT}{number}-{place}", f"{point.name}: {title.lower()}", changes(comparison, of_family)
             )
 
 

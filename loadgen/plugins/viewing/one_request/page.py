@@ -79,9 +79,9 @@ def _cards(detail: RequestDetail) -> Iterator[FigureCard]:
     latency = "latency_ms" if row["latency_ms"] is not None else None
     ended = CardFigure(figure(detail.texts.ended_ms), "ms", "until its failure")
     yield FigureCard("Latency", (ms(latency) if latency else ended,), _also(row, "latency"), sql)
-    yield FigureCard(
-        "Queue", (CardFigure(figure(detail.texts.waited_ms), "ms"),), ("from schedule to send",), sql
-    )
+    failed = (f"with {counted(len(detail.attempts), 'failed attempt')}",) if detail.attempts else ()
+    waited = CardFigure(figure(detail.texts.waited_ms), "ms")
+    yield FigureCard("Queue", (waited,), ("from schedule to send", *failed), sql)
     if row["ttft_ms"] is not None:
         yield FigureCard("TTFT", (ms("ttft_ms"),), _also(row, "ttft"), sql)
     if row["tpot_ms"] is not None:

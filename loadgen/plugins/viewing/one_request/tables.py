@@ -73,6 +73,11 @@ def _moments(detail: RequestDetail) -> Iterator[tuple[str, str, str]]:
     row = detail.figures
     hidden = {"first_output_ns"} if row["first_output_ns"] == row["first_token_ns"] else set()
     stamps = [(label, row[of]) for of, label in _MOMENTS.items() if row[of] is not None and of not in hidden]
+    for attempt in detail.attempts:
+        label = f"attempt {attempt.get('attempt')}"
+        stamps.append((f"{label} failed: {attempt.get('error')}", attempt["at_ns"]))
+        if (sent_ns := attempt.get("sent_ns")) is not None:
+            stamps.append((f"{label} sent", sent_ns))
     stamps.sort(key=lambda stamp: stamp[1])
     if not stamps:
         return

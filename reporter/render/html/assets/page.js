@@ -124,7 +124,7 @@
       const isHollow = isUndecided(series) || series.size !== undefined;
       const style = { color: isHollow ? color("--card") : tint, borderColor: tint, borderWidth: isHollow ? 1.5 : 0, opacity: many && !isError(series) ? 0.45 : 0.85 };
       const symbol = `path://${markerOf(series, index)}`;
-      const size = isError(series) ? 8 : many ? 4 : 7;
+      const size = isError(series) ? 8 : many ? 4 : series.isMark ? 11 : 7;
       const result = [{ ...shared, type: "scatter", symbol, symbolSize: series.size ?? size, itemStyle: style, encode: encoded(plot, 1), z: many ? 1 : 3 }];
       if (series.low) result.push({ ...shared, ...ENDS, encode: encoded(plot, [1, 2, 3]), renderItem: whisker(plot, tint) });
       return result;
