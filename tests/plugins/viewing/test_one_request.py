@@ -49,10 +49,10 @@ end                         221.000      40.000
 attempt        error     message     status  took (ms)  wait (ms)
 1              http_503  overloaded     503     38.000     60.000
 
-time, stated in  server (ms)  client (ms)  difference (ms)
-queue, metrics         5.000            -                -
-prefill, metrics      35.000            -                -
-TTFT, metrics         40.000       50.000           10.000
+time, stated in   server (ms)  client (ms)  difference (ms)
+queue, metrics          5.000            -                -
+prefill, metrics       35.000            -                -
+TTFT, metrics          40.000       50.000           10.000
 
 Prompt         What is 2 + 2?
 
@@ -75,8 +75,14 @@ def run(tmp_path: Path) -> Path:
         record(EventType.RETRY, 51 * MS, "a1", data=failed)
         record(EventType.REQUEST_SENT, 111 * MS, "a1", data={"reused": True, "attempt": 2})
         answered = {
-            "first_byte_ns": 160 * MS, "first_token_ns": 161 * MS, "last_token_ns": 191 * MS,
-            "output_tokens": 4, "input_tokens": 7, "chunks": 4, "stream": True, "finish_reason": "stop",
+            "first_byte_ns": 160 * MS,
+            "first_token_ns": 161 * MS,
+            "last_token_ns": 191 * MS,
+            "output_tokens": 4,
+            "input_tokens": 7,
+            "chunks": 4,
+            "stream": True,
+            "finish_reason": "stop",
             "chunk_gaps_us": array("I", [50_000, 10_000, 10_000, 10_000]).tobytes(),
             "server": {"metrics": {"queue_time_ms": 5.0, "time_to_first_token_ms": 40.0}},
             "texts": {"output": "Four.\nTruly \x1b[31m."},

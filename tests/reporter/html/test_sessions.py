@@ -298,7 +298,7 @@ def test_a_request_says_its_figures(made: Made, browser: Any, tmp_path: Path) ->
             drawing.click(position={"x": box["width"] * 0.25, "y": 30})
             assert "of Explore" in output.inner_text()
             assert "agent Explore" in output.inner_text()
-            assert "WHERE sample_uuid = 'request 9 1'" in tab.locator(".lead").inner_text()
+            assert "loadgen request RUN 'request 9 1'" in tab.locator(".lead").inner_text()
             tab.locator(".session .scroll").first.focus()
             tab.keyboard.press("ArrowRight")
             tab.keyboard.press("ArrowLeft")
