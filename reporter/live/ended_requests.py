@@ -62,7 +62,7 @@ class EndedRequests:
         self._metrics = tallies.metrics
         self._issued: dict[str, tuple[int, int | None]] = {}
         has_gaps = "itl" in self._metrics
-        self._most = _FIRST_SHARE * (MOST_GAPS_OF if has_gaps else MOST_READ)
+        self._limit = _FIRST_SHARE * (MOST_GAPS_OF if has_gaps else MOST_READ)
         self._is_first = True
         self._query = _ENDED.format(gaps=_GAPS if has_gaps else _FIRST_GAP)
 
@@ -72,7 +72,7 @@ class EndedRequests:
             return
         ((count,),) = connection.execute(_COUNT, (since, until, EventType.COMPLETE)).fetchall()
         zeros = 0
-        while count > self._most * _DIGITS**zeros:
+        while count > self._limit * _DIGITS**zeros:
             zeros += 1
         chosen = "*" + zeros * "0"
         for uuid, at_ns, due_ns in connection.execute(
@@ -88,7 +88,7 @@ class EndedRequests:
         for uuid in list(islice(self._issued, max(0, len(self._issued) - _MOST_IN_FLIGHT))):
             del self._issued[uuid]
         if self._is_first:
-            self._is_first, self._most = False, self._most // _FIRST_SHARE
+            self._is_first, self._limit = False, self._limit // _FIRST_SHARE
 
     def _figures(
         self, issued_ns: int, due_ns: int | None, ended_ns: int, data: dict[str, Any], gaps: bytes | None

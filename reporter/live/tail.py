@@ -87,7 +87,7 @@ class LogTail:
         errors: The requests that failed in the phase, by the name of the failure.
         scores: The number of scores, and their sum.
         client: The last reading of each worker, of the parent and of the recorder, by their names.
-        ended: Takes the requests that end; None where nobody asks.
+        ended: Takes the requests that end; None without targets.
     """
 
     def __init__(self, log: Path, *, is_elsewhere: bool = False) -> None:
@@ -105,7 +105,7 @@ class LogTail:
         self._before = Counter[int]()
         self._tokens = self._input_tokens = 0.0
         self._tokens_before = (0.0, 0.0)
-        self._measured_ns = 0
+        self._measured_ns: int | None = None
         self._moments: deque[_Moment] = deque()
         self._times: deque[CompletedTimes] = deque(maxlen=_MOST_KEPT)
 
@@ -134,7 +134,7 @@ class LogTail:
     @property
     def so_far(self) -> SoFar:
         """The totals of the measured phase; all are 0 before."""
-        if not self._measured_ns:
+        if self._measured_ns is None:
             return SoFar(0.0, 0, 0, 0, 0, 0.0, 0.0)
         output_tokens, input_tokens = self._tokens_before
         return SoFar(

@@ -120,7 +120,7 @@ class _Values:
     def __init__(self) -> None:
         self.count = 0
         self.total = 0.0
-        self.least, self.most = math.inf, -math.inf
+        self.lowest, self.highest = math.inf, -math.inf
         self._bins: defaultdict[int, int] = defaultdict(int)
 
     def add(self, values: Collection[float], weight: int) -> None:
@@ -128,7 +128,7 @@ class _Values:
             return
         self.count += weight * len(values)
         self.total += weight * sum(values)
-        self.least, self.most = min(self.least, *values), max(self.most, *values)
+        self.lowest, self.highest = min(self.lowest, *values), max(self.highest, *values)
         for value in values:
             self._bins[round(math.log(value) / _STEP) if value > 0 else _ZERO] += weight
 
@@ -138,7 +138,7 @@ class _Values:
             rank -= self._bins[number]
             if rank < 0:
                 break
-        return 0.0 if number == _ZERO else min(max(math.exp(number * _STEP), self.least), self.most)
+        return 0.0 if number == _ZERO else min(max(math.exp(number * _STEP), self.lowest), self.highest)
 
 
 class _Tally:
@@ -216,9 +216,9 @@ class _Tally:
             case "mean":
                 return values.total / values.count
             case "min":
-                return values.most if self._is_inverse else values.least
+                return values.highest if self._is_inverse else values.lowest
             case "max":
-                return values.least if self._is_inverse else values.most
+                return values.lowest if self._is_inverse else values.highest
         place = position(self._method, values.count, self._target.percentile or Fraction(0))
         return place.between(values.ranked(place.below), values.ranked(place.above))
 

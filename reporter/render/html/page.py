@@ -266,8 +266,8 @@ class RequestLife:
 
 
 @dataclass(frozen=True, slots=True)
-class Texts:
-    """Texts of one request."""
+class QuotedTexts:
+    """QuotedTexts of one request."""
 
     template: ClassVar = "texts"
     anchor: str
@@ -357,7 +357,7 @@ Section = (
     | Plots
     | Requests
     | RequestLife
-    | Texts
+    | QuotedTexts
     | Samples
     | SessionLanes
     | Prose

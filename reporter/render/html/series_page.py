@@ -27,16 +27,19 @@ def render(series: SeriesOverview) -> str:
 
 def page_of(series: SeriesOverview) -> Page:
     """The page of a series as a value."""
+    has_result = series.kind == "search" and bool(series.conclusions)
+    missed = series.notes[0] if series.notes and series.status not in {"", "PASS"} else ""
     return Page(
         title=f"{series.kind.capitalize()} {plain(series.name)}",
-        marks=(Mark(series.status, tone(series.status)),) if series.status else (),
+        # A search goes on until runs fail, which says nothing about its result.
+        marks=(Mark(series.status, tone(series.status)),) if series.status and not has_result else (),
         lines=tuple(plain(line) for line in (*series.lines, counted(len(series.rows), "run")) if line),
         sections=tuple(_sections(series)),
         footer=(
             "The report of each run is in its folder.",
             'Run a query of this page: loadgen sql SERIES "QUERY"',
         ),
-        answer=plain(series.notes[0]) if series.notes and series.status not in {"", "PASS"} else "",
+        answer=plain(series.conclusions[0] if has_result else missed),
     )
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from reporter.contents.example_requests import RequestExcerpt
     from reporter.log.database import OpenLog
 
-_FOUND: Final = """
+_REQUEST_NAMED: Final = """
     SELECT sample_uuid, number, requests
     FROM (
         SELECT sample_uuid, row_number() OVER (ORDER BY issued_ns, sample_uuid) AS number,
@@ -93,7 +93,7 @@ def request_detail(run: Path, named: str) -> RequestDetail:
     rules, _ = started_with(run)
     definitions = definitions_of(rules, chosen(members(settings(run).get("options"))))
     with open_log(run, also=example_requests.TABLES).with_definitions(definitions) as log:
-        rows = log.execute(_FOUND, {"named": named}).fetchall()
+        rows = log.execute(_REQUEST_NAMED, {"named": named}).fetchall()
         if not rows:
             ((requests,),) = log.execute("SELECT count(*) FROM requests").fetchall()
             raise UsageError(

@@ -17,9 +17,9 @@ from reporter.render.html.page import (
     Page,
     PlotGroup,
     Plots,
+    QuotedTexts,
     RequestLife,
     Tables,
-    Texts,
 )
 from reporter.render.table import Mark
 
@@ -62,7 +62,9 @@ def _sections(detail: RequestDetail) -> Iterator[Section]:
         yield Tables("attempts", "Failed attempts", (request_tables.attempts(detail),))
     if plot := _intervals(detail):
         yield Plots("intervals", "Chunks", (PlotGroup(plot.title, (plot,)),), {})
-    yield Texts("texts", "Prompt and answer", tuple(request_quotes(detail.texts))[1:], detail.sql(_TEXTS))
+    yield QuotedTexts(
+        "texts", "Prompt and answer", tuple(request_quotes(detail.texts))[1:], detail.sql(_TEXTS)
+    )
     if detail.server_times:
         yield Tables("server", "The server's own times", (request_tables.server_times(detail),))
     if detail.chunks:
