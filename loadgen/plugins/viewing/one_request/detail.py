@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from lazy_dataclasses import dataclass
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.report_of_log import started_with
 from loadgen.sessions.settings.definition_options import chosen, definitions_of
