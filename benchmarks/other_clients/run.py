@@ -57,7 +57,7 @@ SHAPES: Final = (
 )
 REQUESTS: Final = 8
 PACE: Final = Pace(ttft_ms=50, gap_ms=20, tokens=32)
-LOADS: Final = {1: 20, 100: 1000, 1000: 3000}
+LOADS: Final = {1: 20, 100: 1000, 1000: 2000}
 """Requests by streams."""
 GIVE_UP_S: Final = 240
 TIMED_OUT: Final = 124

@@ -183,7 +183,7 @@ def _guidellm_figures(task: Task) -> Figures:
     metrics = _read(task.folder / "guidellm.json")["benchmarks"][0]["metrics"]
     ttft, tpot, tokens = (
         metrics[name]["successful"]
-        for name in ("time_to_first_token_ms", "time_per_output_token_ms", "output_token_count")
+        for name in ("time_to_first_token_ms", "inter_token_latency_ms", "output_token_count")
     )
     completed = metrics["request_totals"]["successful"]
     percentiles = ttft["percentiles"] or {}
