@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 NUMBERS = {
     "INT32": st.integers(-(2**31), 2**31 - 1),
     "UINT64": st.integers(0, 2**64 - 1),
-    "FP64": st.floats(allow_nan=False),
+    "FP64": st.floats(allow_nan=False, allow_infinity=False),
     "BOOL": st.booleans(),
     "BYTES": st.text(st.characters(exclude_categories=("Cs",))),
 }
