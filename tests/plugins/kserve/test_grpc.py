@@ -24,10 +24,13 @@ from loadgen.driver.client.stream import ResponseStream
 from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.errors import CannotAskError, EndpointError, MalformedResponseError
 from loadgen.driver.requests.attempt import attempt_request
+from loadgen.mock_endpoint.process import start_mock
 from loadgen.plugins.kserve.messages import INFER, STREAM, infer_request, json_of, message, tensors_of
 from loadgen.plugins.selftest import grpc_requests
 from loadgen.sessions.errors import UsageError
+from loadgen.sessions.run.endpoint_checks import ask_endpoint
 from loadgen.sessions.run.preparation import targets_of
+from loadgen.sessions.settings.endpoint_options import CheckSettings
 from loadgen.sessions.settings.perf import perf_settings
 from workloads.sample import Sample
 
@@ -309,3 +312,20 @@ def test_urls_and_transports_of_grpc() -> None:
         targets_of(perf_settings(url=["http://127.0.0.1:8001"], **chosen).endpoint)
     with pytest.raises(UsageError, match="--transport aiohttp: has no HTTP/2"):
         perf_settings(transport="aiohttp", **chosen)
+
+
+def test_a_check_names_tensors_and_protocols() -> None:
+    """A check asks for readiness, tensors and protocols before the first question."""
+    lines: dict[str, tuple[str, str]] = {}
+    with start_mock(ttft="1ms") as mock:
+        url = mock.url.replace("http://", "grpc://").removesuffix("/v1")
+        settings = CheckSettings(url=url, model="mock", protocol="triton-grpc")
+        asyncio.run(
+            ask_endpoint(settings, lambda line: lines.update({line.check: (line.status, line.detail)}))
+        )
+    assert lines["ready"][0] == lines["answers"][0] == lines["streams"][0] == "ok"
+    assert lines["tensors"] == (
+        "ok",
+        "inputs text_input BYTES [-1, 1], max_tokens INT32 [-1, 1]; outputs text_output BYTES [-1, 1]",
+    )
+    assert lines["protocols"] == ("ok", "triton-grpc, kserve-grpc")
