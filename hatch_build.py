@@ -22,7 +22,7 @@ MODULES = {
     Path("reporter/log/_requests.abi3.so"): (
         "_requests.c",
         "_joined.c",
-        "_events.c",
+        "_pages.c",
         "_parts.c",
         "_payload.c",
         "_columns.c",

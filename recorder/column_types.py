@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import closing
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from recorder import schema
 from recorder.errors import LogError
@@ -40,15 +40,18 @@ _WRONG_VALUES: Final = {
     for table, columns in re.findall(r"CREATE TABLE (\w+) \((.*?)^\)", schema.DDL, re.DOTALL | re.MULTILINE)
 }
 
+Checked = Literal["all", "session", "other tables"]
+"""What is checked: each value, all but those of events of requests, all but those of events."""
+
 _BUT_REQUESTS: Final = (
     f" AND code NOT BETWEEN {EventType.LOADGEN_ISSUE_CALLED.value} AND {EventType.RETRY.value}"
 )
 
 
 def require_types(
-    connection: sqlite3.Connection, log: Path, *, after_seq: int = 0, but_requests: bool = False
+    connection: sqlite3.Connection, log: Path, *, after_seq: int = 0, of: Checked = "all"
 ) -> None:
-    """Check the type of each value of a log.
+    """Check the types of the values of a log.
 
     Raises:
         LogError: A value has the wrong type.
@@ -59,8 +62,10 @@ def require_types(
         condition, column = _WRONG_VALUES[table]
         name = f"'row of {table}'"
         if table == "events":
+            if of == "other tables":
+                continue
             name = "'event ' || seq"
-            condition = f"seq > {after_seq:d}{_BUT_REQUESTS if but_requests else ''} AND {condition}"
+            condition = f"seq > {after_seq:d}{_BUT_REQUESTS if of == 'session' else ''} AND {condition}"
         query = f"SELECT {name}, {column} FROM {table} WHERE {condition} LIMIT {_MOST_NAMED + 1}"  # noqa: S608 (constants)
         with closing(connection.execute(query)) as wrong_rows:
             damaged = [f"{row}: {what}" for row, what in wrong_rows]

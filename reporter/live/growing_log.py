@@ -269,6 +269,7 @@ def _make_requests(connection: DuckDBPyConnection) -> None:
         if table == "requests":
             execute_file(connection, "joined_events")
         execute_file(connection, table)
+    execute_file(connection, "settled")
     connection.execute("DROP VIEW stream")
 
 

@@ -16,23 +16,29 @@ static bool is_list(kind of) { return of >= INTEGERS; }
 
 static size_t width(kind of) { return of == SMALL ? 4 : 8; }
 
-batch *batch_new(void) {
-    batch *new = calloc(1, sizeof *new);
-    if (!new) return NULL;
-    for (int place = 0; place < COLUMNS; place++) {
-        column *one = &new->columns[place];
-        kind of = FIELDS[place].kind;
-        one->valid = calloc(1, ROWS / 8);
-        if (is_varied(of)) {
-            one->offsets = calloc(ROWS + 1, sizeof *one->offsets);
-            one->values = malloc(one->room = 1024);
-        } else {
-            one->values = calloc(1, of == TRUTH ? ROWS / 8 : ROWS * width(of));
-        }
-        if (!one->valid || !one->values || (is_varied(of) && !one->offsets)) return batch_free(new), NULL;
+/* What a column without values has: all its values are NULL. */
+static char NOTHING[(ROWS + 1) * 8];
+
+batch *batch_new(void) { return calloc(1, sizeof(batch)); }
+
+/* Give a column memory. */
+static bool open_column(batch *to, int place) {
+    column *one = &to->columns[place];
+    kind of = FIELDS[place].kind;
+    one->valid = calloc(1, ROWS / 8);
+    if (is_varied(of)) {
+        one->offsets = calloc(ROWS + 1, sizeof *one->offsets);
+        one->values = malloc(one->room = 1024);
+        to->varied[to->varied_count++] = place;
+    } else {
+        one->values = calloc(1, of == TRUTH ? ROWS / 8 : ROWS * width(of));
     }
-    return new;
+    bool opened = one->valid && one->values && (one->offsets || !is_varied(of));
+    if (!opened) to->failed = true;
+    return opened;
 }
+
+static bool is_open(batch *to, int place) { return !to->failed && (to->columns[place].valid || open_column(to, place)); }
 
 static void free_column(column *one) {
     free(one->valid), free(one->values), free(one->offsets);
@@ -53,6 +59,7 @@ static void is_present(batch *to, column *one) {
 }
 
 bool put_integer(batch *to, int place, int64_t value) {
+    if (!is_open(to, place)) return false;
     column *one = &to->columns[place];
     if (FIELDS[place].kind == TRUTH) {
         if (value) set_bit(one->values, to->rows);
@@ -66,6 +73,7 @@ bool put_integer(batch *to, int place, int64_t value) {
 }
 
 bool put_real(batch *to, int place, double value) {
+    if (!is_open(to, place)) return false;
     ((double *)to->columns[place].values)[to->rows] = value;
     is_present(to, &to->columns[place]);
     return true;
@@ -73,7 +81,7 @@ bool put_real(batch *to, int place, double value) {
 
 char *reserve(batch *to, int place, size_t size) {
     column *one = &to->columns[place];
-    if (size > INT32_MAX - one->used) return NULL;
+    if (!is_open(to, place) || size > INT32_MAX - one->used) return NULL;
     if (one->used + size > one->room) {
         size_t room = 2 * (one->used + size);
         char *values = realloc(one->values, room);
@@ -97,10 +105,14 @@ bool put_bytes(batch *to, int place, const void *bytes, size_t size) {
     return true;
 }
 
-void end_row(batch *to) {
+bool end_row(batch *to) {
+    if (to->failed) return false;
     to->rows++;
-    for (int place = 0; place < COLUMNS; place++)
-        if (is_varied(FIELDS[place].kind)) to->columns[place].offsets[to->rows] = (int32_t)to->columns[place].used;
+    for (int place = 0; place < to->varied_count; place++) {
+        column *one = &to->columns[to->varied[place]];
+        one->offsets[to->rows] = (int32_t)one->used;
+    }
+    return true;
 }
 
 bool is_full(const batch *of) { return of->rows == ROWS || of->bytes >= MOST_BYTES; }
@@ -146,9 +158,9 @@ static bool export_list_values(column *one, struct ArrowArray *array, size_t eac
     if (!open_array(numbers, (int64_t)(one->used / each), 0)) return false;
     held *own = numbers->private_data;
     own->owned.values = one->values, one->values = NULL;
-    own->buffers[1] = own->owned.values;
+    own->buffers[1] = own->owned.values ? own->owned.values : NOTHING;
     numbers->n_buffers = 2;
-    for (int64_t row = 0; row <= array->length; row++) one->offsets[row] /= (int32_t)each;
+    for (int64_t row = 0; one->offsets && row <= array->length; row++) one->offsets[row] /= (int32_t)each;
     return true;
 }
 
@@ -159,9 +171,10 @@ static bool export_column(column *one, kind of, int64_t rows, struct ArrowArray 
     held *own = array->private_data;
     own->owned = *one;
     memset(one, 0, sizeof *one);
-    own->buffers[0] = own->owned.valid;
-    own->buffers[1] = is_varied(of) ? (void *)own->owned.offsets : own->owned.values;
-    own->buffers[2] = own->owned.values;
+    bool is_empty = !own->owned.valid;
+    own->buffers[0] = is_empty ? (void *)NOTHING : own->owned.valid;
+    own->buffers[1] = is_empty ? NOTHING : is_varied(of) ? (void *)own->owned.offsets : own->owned.values;
+    own->buffers[2] = own->owned.values ? own->owned.values : NOTHING;
     array->n_buffers = is_varied(of) && !is_list(of) ? 3 : 2;
     return true;
 }

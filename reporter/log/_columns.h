@@ -52,6 +52,7 @@ typedef struct {
 
 extern const field FIELDS[COLUMNS];
 
+/* A column has memory from its first value in a batch on. */
 typedef struct {
     uint8_t *valid;
     char *values; /* of a text or a list: the bytes of all of them */
@@ -64,7 +65,9 @@ typedef struct batch {
     struct batch *next;
     int64_t rows;
     size_t bytes;
+    bool failed;              /* there was no memory for a value */
     int followed_by[COLUMNS]; /* of a member of payloads the one that came after it last */
+    int varied[COLUMNS], varied_count; /* columns of texts and lists that have values */
     column columns[COLUMNS];
 } batch;
 
@@ -80,8 +83,8 @@ bool put_bytes(batch *, int place, const void *bytes, size_t size);
 char *reserve(batch *, int place, size_t size);
 void put_reserved(batch *, int place, size_t size);
 
-/* The row is complete: what it was not given is NULL. */
-void end_row(batch *);
+/* The row is complete: what it was not given is NULL. False: there was no memory for one of its values. */
+bool end_row(batch *);
 bool is_full(const batch *);
 
 struct ArrowArray;

@@ -1,4 +1,4 @@
-/* The events of the requests of one log, which a thread of its own reads through SQLite. */
+/* An event of a log, and the events of a log that is a SQLite file. */
 #ifndef LOADGEN_EVENTS_H
 #define LOADGEN_EVENTS_H
 
@@ -6,17 +6,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { ISSUED = 20, SENT = 21, FIRST_CHUNK = 22, COMPLETE = 23, CANCELLED = 25, RETRY = 26 }; /* recorder/event.py */
+
 typedef struct {
     int64_t seq, code, at_ns;
     const char *uuid, *data, *gaps;
     uint32_t uuid_size, data_size, gaps_size; /* in bytes; 0 also for NULL */
 } event;
 
-/* Look SQLite's functions up; whether all are there, for several threads. */
-bool find_sqlite(void *library, void *(*look_up)(void *, const char *));
+static inline bool is_of_request(const event *one) { return one->code >= ISSUED && one->code <= RETRY; }
 
-/* Give `take` the events that a query selects; it returns whether it wants more. The columns are seq, code, at_ns,
- * sample_uuid, data and chunk_gaps_us. False: not all were read, or one has another type than a recorder writes. */
-bool read_query(const char *uri, const char *query, bool (*take)(void *, const event *), void *to);
+/* Give `take` each event of a log, in order of the numbers; it returns whether it wants more. `root` is the first page of the
+ * table of events. False: not all were read, or one has another type than a recorder writes. */
+bool read_pages(const char *path, int64_t root, bool (*take)(void *, const event *), void *to);
 
 #endif

@@ -8,10 +8,8 @@
 #include "_parts.h"
 #include "_payload.h"
 
-enum { ISSUED = 20, SENT = 21, FIRST_CHUNK = 22, COMPLETE = 23, CANCELLED = 25, RETRY = 26 }; /* recorder/event.py */
-
 void free_source(source *old) {
-    free(old->uri), free(old->query), free(old->spans);
+    free(old->path), free(old->spans), free(old->noted);
     if (old->stream.release) old->stream.release(&old->stream);
 }
 
@@ -148,7 +146,7 @@ static bool put_begun(batch *rows, const request *one) {
 }
 
 static bool write_row(reader *own) {
-    end_row(own->rows);
+    if (!end_row(own->rows)) return false;
     if (!is_full(own->rows)) return true;
     own->unwanted = !own->take(own->to, own->rows);
     own->rows = own->unwanted ? NULL : batch_new();
@@ -206,13 +204,27 @@ static bool join(reader *own, const event *next, int64_t shift_ns) {
     }
 }
 
+static bool note(source *from, const event *one) {
+    if (one->code < 0 || one->code >= 64 || !(from->rare >> one->code & 1) || from->noted_count > MOST_NOTED) return true;
+    if (from->noted_count == from->noted_room) {
+        size_t room = from->noted_room ? 2 * from->noted_room : 64;
+        int64_t *noted = realloc(from->noted, room * sizeof *noted);
+        if (!noted) return false;
+        from->noted = noted, from->noted_room = room;
+    }
+    from->noted[from->noted_count++] = one->seq;
+    return true;
+}
+
 static bool read_event(void *to, const event *read) {
     reader *own = to;
     event next = *read;
-    const span *part = span_at(own->from, next.seq);
-    if (!part || next.seq <= own->last_seq) return false;
+    if (next.seq <= own->last_seq) return false;
     own->last_seq = next.seq;
-    if (!part->is_of_run) return true;
+    if (!is_of_request(read)) return note(own->from, read);
+    const span *part = span_at(own->from, next.seq);
+    if (!part) return false;
+    if (!part->is_of_run || !next.uuid_size) return true;
     if (is_unencoded(read)) return false;
     return !__builtin_add_overflow(next.seq, part->offset, &next.seq) &&
            !__builtin_add_overflow(next.at_ns, part->shift_ns, &next.at_ns) && join(own, &next, part->shift_ns);
@@ -237,7 +249,7 @@ static void free_requests(request *first) {
 static bool read_events(reader *own) {
     source *from = own->from;
     bool whole = from->stream.release ? read_parts(&from->stream, read_event, own)
-                                      : read_query(from->uri, from->query, read_event, own);
+                                      : read_pages(from->path, from->root, read_event, own);
     if (!whole || !put_open_requests(own)) return false;
     if (own->rows->rows) own->unwanted = !own->take(own->to, own->rows), own->rows = NULL;
     return true;

@@ -12,11 +12,17 @@ typedef struct {
 } span;
 
 typedef struct {
-    char *uri, *query;              /* of a SQLite file */
+    char *path; /* of a SQLite file */
+    int64_t root;
     struct ArrowArrayStream stream; /* of an archive; without `release` there is none */
     span *spans;                    /* in order */
     int64_t count;
+    uint64_t rare;   /* a bit for each code whose events are noted */
+    int64_t *noted;  /* their numbers, in the file */
+    size_t noted_count, noted_room;
 } source;
+
+enum { MOST_NOTED = 10000 /* of a file; one more: there are too many to note */ };
 
 void free_source(source *);
 

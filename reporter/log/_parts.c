@@ -5,7 +5,6 @@
 #include <string.h>
 
 enum { SEQ, CODE, AT_NS, ID, NAME, DATA, CHUNK_GAPS, COLUMNS_OF_PART };
-enum { ISSUED = 20, RETRY = 26 /* codes of requests lie between, recorder/event.py */ };
 enum { ID_BYTES = 16, HEXADECIMAL = 2 * ID_BYTES };
 enum { MOST_BATCHES = 64, MOST_RUNS = 64 /* a recorder's archive has a few */ };
 
@@ -112,8 +111,7 @@ static bool take_events(part *from, bool (*take)(void *, const event *), void *t
     while (from->run_count) {
         run *first = lowest(from);
         if (!event_at(first->batch, first->row, hexadecimal, &next)) return false;
-        bool is_of_request = next.code >= ISSUED && next.code <= RETRY && next.uuid_size;
-        if (is_of_request && !take(to, &next)) return false;
+        if (is_of_request(&next) && !take(to, &next)) return false;
         if (++first->row == first->end) *first = from->runs[--from->run_count];
         else first->seq = int64_at(first->batch->children[SEQ], first->row);
     }

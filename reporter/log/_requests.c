@@ -9,7 +9,6 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -21,7 +20,7 @@
 
 /* What requests_table.py expects; a change of what Python calls raises both numbers. */
 #define SPELLED(name, kind) #name " " #kind ";"
-static const char INTERFACE[] = "6;" OF_ISSUE(SPELLED) OF_SENDING(SPELLED) OF_ENDING(SPELLED);
+static const char INTERFACE[] = "7;" OF_ISSUE(SPELLED) OF_SENDING(SPELLED) OF_ENDING(SPELLED);
 #undef SPELLED
 
 enum { THREADS = 2, QUEUED = 24 /* batches: about a second of a thread */ };
@@ -34,8 +33,9 @@ typedef struct {
     pthread_t threads[THREADS];
     int started;
     batch *first, *last;
-    int queued;
+    int queued, users; /* batches; the reader, and Arrow streams of it */
     bool stopped, failed;
+    bool seen[COLUMNS], known[COLUMNS], is_limited; /* columns with values; those that the Arrow streams may have now */
 } stream;
 
 /* Wait until there is room, and add a batch. False: nobody wants more. */
@@ -48,6 +48,7 @@ static bool enqueue(void *to, batch *full) {
         if (own->last) own->last->next = full;
         else own->first = full;
         own->last = full, own->queued++;
+        for (int place = 0; place < COLUMNS; place++) own->seen[place] |= full->columns[place].present > 0;
         pthread_cond_broadcast(&own->changed);
     }
     pthread_mutex_unlock(&own->lock);
@@ -86,12 +87,19 @@ static int get_schema(struct ArrowArrayStream *Py_UNUSED(of), struct ArrowSchema
     return schema_export(to) ? 0 : ENOMEM;
 }
 
+/* Whether all columns of a batch that have values are known. */
+static bool is_known(const stream *own, const batch *full) {
+    for (int place = 0; own->is_limited && place < COLUMNS; place++)
+        if (full->columns[place].present && !own->known[place]) return false;
+    return true;
+}
+
 static int get_next(struct ArrowArrayStream *of, struct ArrowArray *to) {
     stream *own = of->private_data;
     pthread_mutex_lock(&own->lock);
     while (!own->first && own->reading && !own->failed) pthread_cond_wait(&own->changed, &own->lock);
-    batch *full = own->failed ? NULL : own->first;
     bool failed = own->failed;
+    batch *full = failed || !own->first || !is_known(own, own->first) ? NULL : own->first;
     if (full) {
         if (!(own->first = full->next)) own->last = NULL;
         own->queued--;
@@ -123,14 +131,20 @@ static void join_threads(stream *own) {
     PyGILState_Release(state);
 }
 
-static void release(struct ArrowArrayStream *of) {
-    stream *own = of->private_data;
+/* The last user ends the threads. */
+static void leave(stream *own) {
     pthread_mutex_lock(&own->lock);
-    own->stopped = true;
+    bool is_last = !--own->users;
+    own->stopped |= is_last;
     pthread_cond_broadcast(&own->changed);
     pthread_mutex_unlock(&own->lock);
+    if (!is_last) return;
     join_threads(own);
     free_stream(own);
+}
+
+static void release(struct ArrowArrayStream *of) {
+    leave(of->private_data);
     of->release = NULL;
 }
 
@@ -159,64 +173,128 @@ static bool take_stream(PyObject *capsule, source *to) {
     return true;
 }
 
-static bool read_source(PyObject *one, source *to) {
-    const char *uri, *query;
+static bool read_source(PyObject *one, uint64_t rare, source *to) {
+    const char *path;
+    long long root;
     PyObject *spans, *capsule;
-    if (!PyArg_ParseTuple(one, "ssOO", &uri, &query, &spans, &capsule)) return false;
+    if (!PyArg_ParseTuple(one, "sLOO", &path, &root, &spans, &capsule)) return false;
     if (capsule != Py_None && !take_stream(capsule, to)) return false;
-    size_t uri_size = strlen(uri) + 1, query_size = strlen(query) + 1;
-    to->uri = malloc(uri_size), to->query = malloc(query_size);
-    if (!to->uri || !to->query) return PyErr_NoMemory(), false;
-    memcpy(to->uri, uri, uri_size), memcpy(to->query, query, query_size);
+    size_t size = strlen(path) + 1;
+    if (!(to->path = malloc(size))) return PyErr_NoMemory(), false;
+    memcpy(to->path, path, size);
+    to->root = root, to->rare = rare;
     return read_spans(spans, to);
 }
 
-static void release_capsule(PyObject *capsule) {
-    struct ArrowArrayStream *made = PyCapsule_GetPointer(capsule, "arrow_array_stream");
+static const char READER[] = "requests", STREAM[] = "arrow_array_stream";
+
+static void release_reader(PyObject *capsule) {
+    leave(PyCapsule_GetPointer(capsule, READER));
+}
+
+/* read(sources, rare): a reader of requests, which begins at once. A source is the path of a SQLite file, the first page of its
+ * events, the spans of their numbers, and None, or of an archive an Arrow stream in a capsule, which is read instead.
+ * `rare` has a bit for each code of other events of which the numbers are noted. */
+static PyObject *read_requests(PyObject *Py_UNUSED(module), PyObject *arguments) {
+    PyObject *sources;
+    unsigned long long rare;
+    if (!PyArg_ParseTuple(arguments, "OK", &sources, &rare)) return NULL;
+    Py_ssize_t count = PySequence_Size(sources);
+    if (count < 0) return NULL;
+    stream *own = calloc(1, sizeof *own);
+    if (!own || !(own->sources = calloc((size_t)count + 1, sizeof *own->sources))) {
+        free(own);
+        return PyErr_NoMemory();
+    }
+    pthread_mutex_init(&own->lock, NULL), pthread_cond_init(&own->changed, NULL);
+    own->users = 1;
+    for (bool read = true; read && own->count < count; own->count++) {
+        PyObject *one = PySequence_GetItem(sources, own->count);
+        read = one && read_source(one, rare, &own->sources[own->count]);
+        Py_XDECREF(one);
+        if (read) continue;
+        own->count++; /* what there is of it is freed too */
+        leave(own);
+        return NULL;
+    }
+    start(own);
+    PyObject *reader = PyCapsule_New(own, READER, release_reader);
+    if (!reader) leave(own);
+    return reader;
+}
+
+static void release_stream(PyObject *capsule) {
+    struct ArrowArrayStream *made = PyCapsule_GetPointer(capsule, STREAM);
     if (made && made->release) made->release(made);
     free(made);
 }
 
-/* requests(sources): an Arrow stream, in a capsule, which is read from now on. A source is a URI and a query of a SQLite file,
- * the spans of its numbers, and None, or of an archive an Arrow stream in a capsule, which is read instead. */
-static PyObject *requests(PyObject *Py_UNUSED(module), PyObject *sources) {
-    Py_ssize_t count = PySequence_Size(sources);
-    if (count < 0) return NULL;
-    stream *own = calloc(1, sizeof *own);
-    struct ArrowArrayStream *made = calloc(1, sizeof *made);
-    if (!own || !made || !(own->sources = calloc((size_t)count + 1, sizeof *own->sources))) {
-        free(own), free(made);
-        return PyErr_NoMemory();
-    }
-    pthread_mutex_init(&own->lock, NULL), pthread_cond_init(&own->changed, NULL);
+/* stream(reader): an Arrow stream, in a capsule, of the requests that no other stream has had. It ends before a batch with a
+ * column that is not known. */
+static PyObject *stream_requests(PyObject *Py_UNUSED(module), PyObject *reader) {
+    stream *own = PyCapsule_GetPointer(reader, READER);
+    if (!own) return NULL;
+    struct ArrowArrayStream *made = malloc(sizeof *made);
+    if (!made) return PyErr_NoMemory();
     *made = (struct ArrowArrayStream){get_schema, get_next, get_last_error, release, own};
-    for (; own->count < count; own->count++) {
-        PyObject *one = PySequence_GetItem(sources, own->count);
-        bool read = one && read_source(one, &own->sources[own->count]);
-        Py_XDECREF(one);
-        if (!read) {
-            own->count++; /* what there is of it is freed too */
-            made->release(made), free(made);
-            return NULL;
-        }
+    pthread_mutex_lock(&own->lock);
+    own->users++;
+    pthread_mutex_unlock(&own->lock);
+    PyObject *capsule = PyCapsule_New(made, STREAM, release_stream);
+    if (!capsule) release(made), free(made);
+    return capsule;
+}
+
+static PyObject *names_of(const bool *columns) {
+    PyObject *names = PyList_New(0);
+    for (int place = 0; names && place < COLUMNS; place++) {
+        PyObject *name = columns[place] ? PyUnicode_FromString(FIELDS[place].name) : NULL;
+        if (columns[place] && (!name || PyList_Append(names, name))) Py_CLEAR(names);
+        Py_XDECREF(name);
     }
-    start(own);
-    return PyCapsule_New(made, "arrow_array_stream", release_capsule);
+    return names;
 }
 
-/* use_sqlite(path): whether a library that is loaded already, or that it needs, has SQLite's functions. */
-static PyObject *use_sqlite(PyObject *Py_UNUSED(module), PyObject *path) {
-    const char *name;
-    PyObject *bytes;
-    if (!PyUnicode_FSConverter(path, &bytes)) return NULL;
-    name = PyBytes_AsString(bytes);
-    void *library = name ? dlopen(name, RTLD_NOW | RTLD_LOCAL) : NULL;
-    Py_DECREF(bytes);
-    return PyBool_FromLong(library && find_sqlite(library, dlsym));
+/* columns(reader): whether all is read, and the names of the columns that have values so far, which are known from now on.
+ * None: there are no more requests. It waits until the reader is ahead. */
+static PyObject *learn_columns(PyObject *Py_UNUSED(module), PyObject *reader) {
+    stream *own = PyCapsule_GetPointer(reader, READER);
+    if (!own) return NULL;
+    PyThreadState *interpreter = PyEval_SaveThread();
+    pthread_mutex_lock(&own->lock);
+    while (own->queued < QUEUED && own->reading && !own->failed) pthread_cond_wait(&own->changed, &own->lock);
+    bool is_read = !own->reading, is_over = is_read && !own->first && !own->failed;
+    bool known[COLUMNS];
+    memcpy(own->known, own->seen, sizeof known), memcpy(known, own->seen, sizeof known);
+    own->is_limited = true;
+    pthread_mutex_unlock(&own->lock);
+    PyEval_RestoreThread(interpreter);
+    if (is_over) Py_RETURN_NONE;
+    PyObject *names = names_of(known);
+    return names ? Py_BuildValue("ON", is_read ? Py_True : Py_False, names) : NULL;
 }
 
-static PyMethodDef METHODS[] = {
-    {"requests", requests, METH_O, NULL}, {"use_sqlite", use_sqlite, METH_O, NULL}, {NULL, NULL, 0, NULL}};
+/* noted(reader): the numbers of rare events after all is read; None where they are too many, or not noted, for they are in
+ * an archive or in several logs. */
+static PyObject *list_noted(PyObject *Py_UNUSED(module), PyObject *reader) {
+    stream *own = PyCapsule_GetPointer(reader, READER);
+    if (!own) return NULL;
+    const source *from = own->sources;
+    if (own->count != 1 || !*from->path || from->noted_count > MOST_NOTED) Py_RETURN_NONE;
+    PyObject *numbers = PyList_New(0);
+    for (size_t at = 0; numbers && at < from->noted_count; at++) {
+        PyObject *number = PyLong_FromLongLong(from->noted[at]);
+        if (!number || PyList_Append(numbers, number)) Py_CLEAR(numbers);
+        Py_XDECREF(number);
+    }
+    return numbers;
+}
+
+static PyMethodDef METHODS[] = {{"read", read_requests, METH_VARARGS, NULL},
+                                {"stream", stream_requests, METH_O, NULL},
+                                {"columns", learn_columns, METH_O, NULL},
+                                {"noted", list_noted, METH_O, NULL},
+                                {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef MODULE = {
     PyModuleDef_HEAD_INIT, "_requests", NULL, 0, METHODS, NULL, NULL, NULL, NULL};

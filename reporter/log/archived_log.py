@@ -76,7 +76,7 @@ class ArchivedLog(OneLog):
         from pyarrow import RecordBatchReader
 
         batches = RecordBatchReader.from_batches(_schema_of_requests(), self._parts())
-        return EventsFile("", "", spans(segments, offsets), batches.__arrow_c_stream__())
+        return EventsFile("", 0, spans(segments, offsets), batches.__arrow_c_stream__())
 
     @contextmanager
     def batches(self, selection: str, part: Part = "run", offsets: Sequence[int] = ()) -> Iterator[Any]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from reporter.log.opened import OpenSource
 
 _OF_THE_SESSION: Final = (
-    *("clocks", "session_events", "segment_ends", "session"),
+    *("clocks", "session", "session_events", "segment_ends"),
     *("credible", "windows", "definitions"),
 )
 """The names of `reporter.log.tables.TABLES` that the view `samples` needs in addition to `requests`."""

@@ -38,14 +38,14 @@ class EventsFile(NamedTuple):
     """Where compiled code finds the events of the requests of one log (reporter/log/_requests.c).
 
     Attributes:
-        uri: Where SQLite can read it.
-        query: What selects them, in the order of their numbers.
+        path: The SQLite file; empty for an archive.
+        root: The first page of the table of events.
         spans: Its segments in order.
         stream: Of an archive a capsule with an Arrow stream of them, which is read instead (`_parts.h`).
     """
 
-    uri: str
-    query: str
+    path: str
+    root: int
     spans: list[LoggedSpan]
     stream: object = None
 
@@ -99,6 +99,9 @@ class OneLog(ABC):
         """This log for compiled code; None where compiled code cannot read the log."""
         file = self.events_file(self.segments)
         return None if file is None else [file]
+
+    def has_right_types(self) -> None:  # noqa: B027 (most logs check nothing)
+        """Compiled code has checked the types of the values of all events but their texts."""
 
     @abstractmethod
     def events_file(self, segments: Sequence[Segment], offsets: Sequence[int] = ()) -> EventsFile | None:

@@ -47,6 +47,9 @@ class OpenSource(Protocol):
     def events_files(self) -> list[EventsFile] | None:
         """The logs for compiled code; None where compiled code cannot read the logs."""
 
+    def has_right_types(self) -> None:
+        """Compiled code has checked the types of the values of all events but their texts."""
+
     def stream(
         self, connection: DuckDBPyConnection, selection: str, part: Part = "run"
     ) -> AbstractContextManager[None]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import _sqlite3
+import re
 from typing import TYPE_CHECKING, Any, Final
 
-from reporter.log.sql_files import columns, execute_file
+from recorder.event import EventType
+from reporter.log.sql_files import columns, execute_file, quoted, sql_file, statements
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from duckdb import DuckDBPyConnection
 
@@ -22,24 +23,19 @@ COLUMNS: Final = {
 }
 """The columns of payloads, by the lists of `_columns.h`."""
 
-INTERFACE: Final = "6;" + "".join(
+INTERFACE: Final = "7;" + "".join(
     f"{key} {column.kind};" for columns in COLUMNS.values() for key, column in columns.items()
 )
 """The interface of the compiled module: a number, which `_requests.c` has too, and these columns."""
 
 
 def _usable() -> Any:
-    """The compiled module; None where not built, or where Python has no SQLite loaded."""
+    """The compiled module; None where not built."""
     try:
         from reporter.log import _requests
     except ImportError:
         return None
-    # What Python's own module needs; a Python that has it built in leaves the system's.
-    libraries = (getattr(_sqlite3, "__file__", None), "libsqlite3.so.0")
-    is_usable = _requests.INTERFACE == INTERFACE and any(
-        _requests.use_sqlite(library) for library in libraries if library is not None
-    )
-    return _requests if is_usable else None
+    return _requests if _requests.INTERFACE == INTERFACE else None
 
 
 _compiled: Any = _usable()
@@ -60,22 +56,42 @@ _EVENTS: Final[Mapping[str, str]] = {
 }
 """What SQLite streams to the SQL that joins the events, in the order in which tables are made."""
 
+_COMMENT: Final = re.compile("--.*")
+_WORD: Final = re.compile(r"\w+")
+_MADE: Final = re.compile(r"(.*?)\bAS (\w+),?$", re.DOTALL | re.MULTILINE)
+"""An expression that is a column of the table."""
+
 _GIVEN_UP: Final = "the log has unusual events"
 
 
+RARE: Final = tuple(
+    kind
+    for kind in EventType
+    if kind < EventType.QUESTION
+    or kind in {EventType.SENSOR_STARTED, EventType.EPISODE_ENDED, EventType.TREE_ENDED}
+)
+"""Events that each report needs, and of which a log has few: compiled code notes where they are."""
+
+
 class CompiledRequests:
-    """The requests of logs as an Arrow stream, which compiled code reads from now on."""
+    """The requests of logs as Arrow streams, which compiled code reads from now on."""
 
     def __init__(self, files: Sequence[EventsFile]) -> None:
-        self._stream: object = _compiled.requests(files)
+        self._reader = _compiled.read(files, sum(1 << kind for kind in RARE))
+        self._columns: dict[str, str] = {}
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """The Arrow stream for DuckDB and pyarrow."""
-        return self._stream
+        """An Arrow stream for DuckDB and pyarrow: the requests that no other stream has had."""
+        return _compiled.stream(self._reader)
 
     def close(self) -> None:
         """End the reading threads, if still running: those of an archive use the interpreter."""
-        self._stream = None
+        self._reader = None
+
+    def noted(self) -> list[int] | None:
+        """The numbers of the events that are `RARE`, after all is read; None where they were not noted."""
+        numbers: list[int] | None = _compiled.noted(self._reader)
+        return numbers
 
     def are_joined(self, connection: DuckDBPyConnection) -> bool:
         """Make the table, unless the logs have events that the compiled code is not sure to understand.
@@ -88,14 +104,71 @@ class CompiledRequests:
         connection.register("stream", self)
         try:
             execute_file(connection, "joined_requests")
-            execute_file(connection, "requests")
+            self._make(connection)
         except duckdb.Error as error:
             if _GIVEN_UP not in str(error):
                 raise
+            connection.execute("DROP TABLE IF EXISTS requests")
             return False
         finally:
             connection.unregister("stream")
         return True
+
+    def _make(self, connection: DuckDBPyConnection) -> None:
+        """Make the table; of many requests only columns that have more than one value."""
+        is_read, seen = _compiled.columns(self._reader) or (True, [])
+        if is_read:
+            execute_file(connection, "requests")
+            return
+        *before, _ = statements(connection, "requests", temporary=None)
+        for statement in before:
+            connection.execute(statement)
+        constants = _constants(connection)
+        varying = _varying(constants, seen)
+        connection.execute(f"CREATE TABLE requests AS SELECT {', '.join(varying)} FROM read_requests()")  # noqa: S608 (columns)
+        while (found := _compiled.columns(self._reader)) is not None:
+            late = _varying(constants, found[1]) - varying
+            for name in late:
+                kind, value = constants[name]
+                connection.execute(f"ALTER TABLE requests ADD COLUMN {name} {kind} DEFAULT {value}")
+            varying |= late
+            selection = f"SELECT {', '.join(varying)} FROM read_requests()"  # noqa: S608 (columns)
+            connection.execute(f"INSERT INTO requests BY NAME {selection}")
+        self._columns = {
+            name: name if name in varying else f"{value}::{kind} AS {name}"
+            for name, (kind, value) in constants.items()
+        }
+
+    def complete(self, connection: DuckDBPyConnection) -> None:
+        """Give the table the columns that have one value for all requests, which cost no memory in a view."""
+        if self._columns:
+            connection.execute("ALTER TABLE requests RENAME TO requests_but_constants")
+            columns = ", ".join(self._columns.values())
+            connection.execute(f"CREATE VIEW requests AS SELECT {columns} FROM requests_but_constants")  # noqa: S608 (columns)
+
+
+def _constants(connection: DuckDBPyConnection) -> dict[str, tuple[str, str]]:
+    """Type and value of each column where the columns that it is made of are NULL."""
+    joined = connection.execute("DESCRIBE FROM joined()").fetchall()
+    nulls = ", ".join(f"NULL::{kind} AS {name}" for name, kind, *_ in joined)
+    connection.execute(f"CREATE OR REPLACE MACRO joined() AS TABLE (SELECT {nulls})")
+    described = connection.execute("DESCRIBE FROM read_requests()").fetchall()
+    ((*values,),) = connection.execute("FROM read_requests()").fetchall()
+    execute_file(connection, "joined_requests")
+    return {
+        name: (kind, "NULL" if value is None else quoted(str(value)))
+        for (name, kind, *_), value in zip(described, values, strict=True)
+    }
+
+
+def _varying(constants: Collection[str], seen: Collection[str]) -> set[str]:
+    """The columns of the table that may have several values, where of the keys only those seen have any."""
+    sql = _COMMENT.sub("", sql_file("requests")).partition("SELECT")[2].partition("FROM joined()")[0]
+    made_of = {name: set(_WORD.findall(expression)) for expression, name in _MADE.findall(sql)}
+    unseen = {key for columns in COLUMNS.values() for key in columns}.difference(seen)
+    sources = {*constants, *seen} - unseen
+    changed = set(_WORD.findall(sql_file("settled")))
+    return {name for name in constants if name in changed or made_of.get(name, {name}) & sources}
 
 
 def compiled_requests(log: OpenSource) -> CompiledRequests | None:
@@ -110,8 +183,12 @@ def join_by_sql(connection: DuckDBPyConnection, log: OpenSource) -> None:
     Raises:
         duckdb.Error: The log is damaged, or memory and temporary disk space are too small.
     """
+    # A stream has no length that DuckDB knows of, and its rows are the larger ones: as written, they pass by
+    # the others.
+    connection.execute("SET disabled_optimizers = 'build_side_probe_side'")
     for name, selection in _EVENTS.items():
         with log.stream(connection, selection):
             if name == "requests":
                 execute_file(connection, "joined_events")
             execute_file(connection, name)
+    connection.execute("RESET disabled_optimizers")

@@ -101,6 +101,11 @@ class ShardedLog:
         there = [file for file in files if file is not None]
         return there if len(there) == len(files) else None
 
+    def has_right_types(self) -> None:
+        """See `OpenSource`."""
+        for log in (self._coordinator, *(shard.log for shard in self._shards)):
+            log.has_right_types()
+
     @contextmanager
     def stream(self, connection: DuckDBPyConnection, selection: str, part: Part = "run") -> Iterator[None]:
         """Let the table `stream` of a database have the rows of a selection, while the context lasts."""

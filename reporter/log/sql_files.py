@@ -140,7 +140,8 @@ def _value(name: str) -> str:
 
 _COMMENT: Final = re.compile("--.*")
 
-_MADE: Final = re.compile(r"\bCREATE (?:OR REPLACE )?(?:TABLE|VIEW|MACRO) (\w+)")
+_MADE: Final = re.compile(r"\b(?:CREATE (?:OR REPLACE )?(?:TABLE|VIEW|MACRO)|UPDATE) (\w+)")
+"""Tables, views and macros that are made, and tables that are completed."""
 
 _READ: Final = re.compile(r"\b(?:FROM|JOIN)\s+(\w+)|\b(\w+)\(")
 """Tables and views, and macros that are called."""
@@ -157,11 +158,14 @@ def needed(names: Collection[str], files: Collection[str]) -> frozenset[str]:
         names: Of tables and views.
         files: Those that there are; names that none of them makes are left out.
     """
-    maker = {name: file for file in files for name in _MADE.findall(sql_file(file))}
+    makers: dict[str, set[str]] = {}
+    for file in files:
+        for name in _MADE.findall(sql_file(file)):
+            makers.setdefault(name, set()).add(file)
     needed: set[str] = set()
     open_names = set(names)
     while open_names:
-        new = {maker[name] for name in open_names if name in maker} - needed
+        new = {file for name in open_names for file in makers.get(name, ())} - needed
         needed |= new
         open_names = {name for file in new for name in names_read(file)}
     return frozenset(needed)

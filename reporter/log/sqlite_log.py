@@ -7,8 +7,9 @@ import sqlite3
 from array import array
 from contextlib import ExitStack, closing, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import unquote, urlsplit
 
-from recorder.column_types import require_types
+from recorder.column_types import Checked, require_types
 from recorder.errors import LogError
 from reporter.errors import blaming
 from reporter.log.one_log import EventsFile, OneLog, spans
@@ -32,10 +33,12 @@ _BIG_BATCH_ROWS: Final = 1024
 
 _PATIENCE_MS: Final = 30_000  # with a writer that has the log locked
 
-_EVENTS_OF_REQUESTS: Final = """
-    SELECT seq, code, at_ns, sample_uuid, data, chunk_gaps_us FROM events
-    WHERE code BETWEEN EventType.LOADGEN_ISSUE_CALLED AND EventType.RETRY AND sample_uuid <> ''"""
-"""The columns that `_requests.c` reads, by their places."""
+_ROOT: Final = """
+    SELECT rootpage FROM sqlite_master
+    WHERE type = 'table' AND name = 'events' AND (
+        SELECT group_concat(name || ' ' || pk) FROM pragma_table_info('events')
+    ) = 'seq 1,code 0,at_ns 0,sample_uuid 0,data 0,texts 0,chunk_gaps_us 0'"""
+"""The first page of the events, where they have the columns that `_pages.c` reads by their places."""
 
 _WHOLE_GAPS: Final = "CASE WHEN length(chunk_gaps_us) % 4 = 0 THEN chunk_gaps_us ELSE x'' END"
 
@@ -46,6 +49,8 @@ _BIG_COLUMN: Final = re.compile(f"texts|{_GAPS}")
 
 _OF_REQUESTS: Final = re.compile(r"texts|sample_uuid")
 """Columns of requests; a report reads them by compiled code, which checks types itself."""
+
+_EVENTS: Final = re.compile(r"\bFROM (?:main\.)?events\b")
 
 
 class SqliteLog(OneLog):
@@ -70,9 +75,9 @@ class SqliteLog(OneLog):
         self._connection = connection
         self._after_seq = after_seq
         self.at_once = connection is None
-        self._has_right_types = False
+        self._checked: set[Checked] = set()
         self.path = log
-        self.require_types(but_requests=True)
+        self._require_types("other tables" if self.at_once else "session")
         super().__init__(log, node)
 
     @property
@@ -84,16 +89,19 @@ class SqliteLog(OneLog):
 
     def events_file(self, segments: Sequence[Segment], offsets: Sequence[int] = ()) -> EventsFile | None:
         """See `OneLog`."""
-        if not self.at_once:
-            return None
-        query = with_event_codes(self._own.query(_EVENTS_OF_REQUESTS))
-        return EventsFile(self._uri, query, spans(segments, offsets))
+        roots = self.select(_ROOT) if self.at_once else []
+        path = unquote(urlsplit(self._uri).path)
+        return EventsFile(path, roots[0][0], spans(segments, offsets)) if roots else None
+
+    def has_right_types(self) -> None:
+        """See `OneLog`."""
+        self._checked.add("session")
 
     @contextmanager
     def batches(self, selection: str, part: Part = "run", offsets: Sequence[int] = ()) -> Iterator[Any]:
         """See `OneLog`."""
         with (
-            self._checked(selection),
+            self._checking(selection),
             self._reading() as source,
             streamed(source, self._own.query(selection, part, offsets)) as rows,
         ):
@@ -107,7 +115,7 @@ class SqliteLog(OneLog):
                 yield
             return
         with (
-            self._checked(selection),
+            self._checking(selection),
             self._reading() as source,
             _executed(source, self._own.query(selection, part)) as rows,
         ):
@@ -119,7 +127,11 @@ class SqliteLog(OneLog):
         """See `OneLog`."""
         if self.at_once:
             # A connection of the driver takes ten times as long.
-            with self._blaming(), closing(sqlite3.connect(self._uri, uri=True)) as source:
+            with (
+                self._checking(selection),
+                self._blaming(),
+                closing(sqlite3.connect(self._uri, uri=True)) as source,
+            ):
                 return source.execute(with_event_codes(selection)).fetchall()
         with self._reading() as source, streamed(source, selection) as rows:
             return [tuple(row.values()) for batch in rows for row in batch.to_pylist()]
@@ -131,29 +143,26 @@ class SqliteLog(OneLog):
         with self._blaming(), closing(sqlite3.connect(self._uri, uri=True)) as source:
             return dict(source.execute(query).fetchall())
 
-    def require_types(self, *, but_requests: bool = False) -> None:
-        """Check the types of the values in the log.
-
-        Args:
-            but_requests: Whether to leave out the events of requests, which compiled code checks.
+    def _require_types(self, of: Checked) -> None:
+        """Check the types of the values in the log, once.
 
         Raises:
             LogError: A value has the wrong type.
         """
-        if not self._has_right_types:
+        if self._checked.isdisjoint({of, "all"}):
             with self._blaming(), closing(sqlite3.connect(self._uri, uri=True)) as source:
-                require_types(source, self.path, after_seq=self._after_seq, but_requests=but_requests)
-            self._has_right_types = not but_requests
+                require_types(source, self.path, after_seq=self._after_seq, of=of)
+            self._checked.add(of)
 
     @contextmanager
-    def _checked(self, selection: str) -> Iterator[None]:
-        """Check all values before a selection from the events of requests, and after any error."""
-        if _OF_REQUESTS.search(selection):
-            self.require_types()
+    def _checking(self, selection: str) -> Iterator[None]:
+        """Check the values that a selection reads, before it does, and all values after an error."""
+        if _EVENTS.search(selection):
+            self._require_types("all" if _OF_REQUESTS.search(selection) else "session")
         try:
             yield
         except Exception:
-            self.require_types()
+            self._require_types("all")
             raise
 
     @contextmanager

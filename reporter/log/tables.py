@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from reporter.log.database_in_memory import THREADS
 from reporter.log.opened import opened
-from reporter.log.requests_table import compiled_requests, join_by_sql
+from reporter.log.requests_table import RARE, compiled_requests, join_by_sql
 from reporter.log.segments import segment_macros
 from reporter.log.sql_files import execute_file, needed, with_event_codes
 
@@ -34,20 +34,21 @@ TABLES: Final[Mapping[str, str | None]] = {
         SELECT segment, first_seq, started_at_ns, started_wall_ns, shift_ns, environment,
             complete_until_ns, written_ns
         FROM segments ORDER BY segment""",
+    "session": "SELECT session_id, started_at_ns, started_wall_ns, settings, environment FROM session",
+    "credible": None,
+    "requests": None,
     "session_events": """
         SELECT seq, name AS type, at_ns, coalesce(data, '') AS data FROM events JOIN event_types USING (code)
         WHERE code < EventType.QUESTION OR code = EventType.SENSOR_STARTED""",
     "extent": "SELECT coalesce(max(seq), 0) AS last_seq FROM main.events",
     "segment_ends": None,
-    "session": "SELECT session_id, started_at_ns, started_wall_ns, settings, environment FROM session",
     "phases": None,
     "telemetry": None,
     "findings": None,
-    "credible": None,
     "episode_ends": """
         SELECT seq, at_ns, coalesce(data, '') AS data FROM events WHERE code = EventType.EPISODE_ENDED""",
     "tree_ends": "SELECT seq, coalesce(data, '') AS data FROM events WHERE code = EventType.TREE_ENDED",
-    "requests": None,
+    "settled": None,
     "unencoded": """
         SELECT name AS type FROM events JOIN event_types USING (code)
         WHERE substr(data, 1, 16) = '{"encode_error":' AND (
@@ -146,17 +147,20 @@ ON_DEMAND: Final = {**dict.fromkeys(SAMPLE_VIEWS), **BIG_TABLES}
 _FEW: Final = frozenset({"session_events", "unencoded", "episode_ends", "tree_ends"})
 """The names of `TABLES` with few events among many, which a single scan of the log finds together."""
 
-_FEW_EVENTS: Final = """
+_FEW_EVENTS: Final = f"""
     SELECT seq, code, name, at_ns, coalesce(data, '') AS data FROM events JOIN event_types USING (code)
-    WHERE code < EventType.LOADGEN_ISSUE_CALLED AND (
-            code < EventType.QUESTION
-            OR code IN (EventType.SENSOR_STARTED, EventType.EPISODE_ENDED, EventType.TREE_ENDED)
-        )"""
+    WHERE code < EventType.LOADGEN_ISSUE_CALLED AND code IN ({", ".join(map(str, map(int, RARE)))})"""  # noqa: S608 (numbers)
 """The first comparison is the only one for the many events of requests."""
 
 _OR_UNENCODED: Final = """
         OR data BETWEEN '{"encode_error":' AND '{"encode_error;'"""
 """Compiled code, which reads the data of requests anyhow, gives up where it finds one."""
+
+
+def _of_numbers(noted: list[int] | None) -> str:
+    """The condition for the events that compiled code noted, if it did."""
+    return "" if noted is None else f" AND seq IN ({', '.join(map(str, noted))})"
+
 
 _PARTS: Final[Mapping[str, Part]] = {
     "clocks": "head",
@@ -232,19 +236,26 @@ def load_from(
         tables = {name: None for name in tables if name not in streams}
     requests = compiled_requests(log) if "requests" in tables else None
     with closing(requests) if requests is not None else nullcontext():
-        sources: dict[str, OpenSource | FewEvents] = {}
-        if len(tables.keys() & _FEW) > 1:
-            of_data = _OR_UNENCODED if requests is None else ""
-            _make(connection, log, "few_events", _FEW_EVENTS + of_data)
-            sources = dict.fromkeys(_FEW, FewEvents())
+        are_joined = False
+        few = tables.keys() & _FEW if len(tables.keys() & _FEW) > 1 else frozenset()
+        few_events: FewEvents | None = None
         for name, selection in tables.items():
             if name == "requests":
-                if requests is None or not requests.are_joined(connection):
-                    if requests is not None:
-                        sources.pop("unencoded", None)
+                are_joined = requests is not None and requests.are_joined(connection)
+                if are_joined:
+                    log.has_right_types()
+                else:
                     join_by_sql(connection, log)
+            elif name in few:
+                if few_events is None:
+                    few_events = FewEvents()
+                    of_requests = _of_numbers(requests.noted()) if are_joined else _OR_UNENCODED
+                    _make(connection, log, "few_events", _FEW_EVENTS + of_requests)
+                _make(connection, few_events, name, selection)
             else:
-                _make(connection, sources.get(name, log), name, selection)
+                _make(connection, log, name, selection)
+                if name == "settled" and requests is not None and are_joined:
+                    requests.complete(connection)
         connection.execute("DROP TABLE IF EXISTS few_events")
 
 

@@ -9,3 +9,5 @@ SELECT
     ) AS ended
 FROM clocks LEFT JOIN session_events USING (segment)
 GROUP BY segment;
+
+UPDATE session SET ended = (SELECT arg_max(ended, segment) FROM segment_ends);

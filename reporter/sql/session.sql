@@ -1,11 +1,11 @@
--- One row: what the log opens with, and how the last segment ended.
+-- One row: what the log opens with, and how the last segment ended (segment_ends.sql).
 CREATE TABLE session AS
 SELECT
     session_id::VARCHAR AS session_id,
     started_at_ns,
     started_wall_ns,
     make_timestamp(started_wall_ns // 1000) AS started_at_utc,
-    (SELECT arg_max(ended, segment) FROM segment_ends) AS ended,
+    NULL::VARCHAR AS ended,
     settings::JSON AS settings,
     environment::JSON AS environment
 FROM stream;
