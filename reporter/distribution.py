@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from reporter.log.database import OpenLog
     from rulesets.definitions import PercentileMethod
 
-_VALUES_AT_ONCE: Final = 4_000_000
+_VALUES_AT_ONCE: Final = 16_000_000
 """How many values are sorted at a time, on all threads: DuckDB keeps them in memory until it has."""
 
 COMPLETED: Final = "FROM samples WHERE measured AND status = 'completed'"
@@ -140,8 +140,8 @@ def summaries(
     at_once = max(1, _VALUES_AT_ONCE // max(rows, 1))
     if at_once >= len(columns):
         return _of_batches(log, values, [columns], method, chosen)
-    copied = _copies(log, values, columns)
-    distinct = [name for name in columns if name not in copied]
+    filled, copied = _filled_and_copies(log, values, columns)
+    distinct = [name for name in filled if name not in copied]
     size = max(1, at_once // THREADS)
     batches = [distinct[first : first + size] for first in range(0, len(distinct), size)]
     shares = [batches[first::THREADS] for first in range(THREADS)]
@@ -151,7 +151,7 @@ def summaries(
             connections.enter_context(own.connection)
         parts = pool.map(_of_batches, logs, repeat(values), shares, repeat(method), repeat(chosen))
         by_name = {name: summary for part in parts for name, summary in part.items()}
-    return {name: by_name[copied.get(name, name)] for name in columns}
+    return {name: by_name.get(copied.get(name, name)) for name in columns}
 
 
 def _of_batches(
@@ -227,22 +227,25 @@ def summary(row: Mapping[str, Any], chosen: Mapping[str, Fraction] = PERCENTILES
     )
 
 
-def _copies(log: OpenLog, values: str, columns: Sequence[str]) -> dict[str, str]:
-    """The columns with the same values as an earlier one: a scan is faster than a sort.
+def _filled_and_copies(log: OpenLog, values: str, columns: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """The columns with values, and the copies of others among them: a scan is faster than a sort.
 
     Without reasoning, the first output token is the first token; where all completed, all are the completed.
     """
     ((*totals,),) = log.execute(
         f"SELECT {', '.join(f'[count({name}), sum({name}), max({name})]' for name in columns)} {values}"
     ).fetchall()
+    filled = {name: tuple(figures) for name, figures in zip(columns, totals, strict=True) if figures[0]}
     first_with: dict[tuple[float, ...], str] = {}
     pairs = [
         (name, first)
-        for name, figures in zip(columns, totals, strict=True)
-        if (first := first_with.setdefault(tuple(figures), name)) != name
+        for name, figures in filled.items()
+        if (first := first_with.setdefault(figures, name)) != name
     ]
     if not pairs:
-        return {}
+        return list(filled), {}
     differing = ", ".join(f"count(*) FILTER ({name} IS DISTINCT FROM {first})" for name, first in pairs)
     ((*rows,),) = log.execute(f"SELECT {differing} {values}").fetchall()
-    return {name: first for (name, first), differ in zip(pairs, rows, strict=True) if not differ}
+    return list(filled), {
+        name: first for (name, first), differ in zip(pairs, rows, strict=True) if not differ
+    }
