@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
     from reporter.log.opened import OpenSource
+    from reporter.log.requests_table import CompiledRequests
     from reporter.log.segments import Part
     from reporter.log.sql_files import Temporary
 
@@ -236,26 +237,26 @@ def load_from(
         tables = {name: None for name in tables if name not in streams}
     requests = compiled_requests(log) if "requests" in tables else None
     with closing(requests) if requests is not None else nullcontext():
-        are_joined = False
+        joined: CompiledRequests | None = None
         few = tables.keys() & _FEW if len(tables.keys() & _FEW) > 1 else frozenset()
         few_events: FewEvents | None = None
         for name, selection in tables.items():
             if name == "requests":
-                are_joined = requests is not None and requests.are_joined(connection)
-                if are_joined:
+                if requests is not None and requests.are_joined(connection):
+                    joined = requests
                     log.has_right_types()
                 else:
                     join_by_sql(connection, log)
             elif name in few:
                 if few_events is None:
                     few_events = FewEvents()
-                    of_requests = _of_numbers(requests.noted()) if are_joined else _OR_UNENCODED
+                    of_requests = _OR_UNENCODED if joined is None else _of_numbers(joined.noted())
                     _make(connection, log, "few_events", _FEW_EVENTS + of_requests)
                 _make(connection, few_events, name, selection)
             else:
                 _make(connection, log, name, selection)
-                if name == "settled" and requests is not None and are_joined:
-                    requests.complete(connection)
+                if name == "settled" and joined is not None:
+                    joined.complete(connection)
         connection.execute("DROP TABLE IF EXISTS few_events")
 
 

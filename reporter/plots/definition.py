@@ -35,6 +35,7 @@ class PlotDefinition:
         sql: The template. `$part_of` is a column `part` of `samples`, the value of a request's tag, and
             `$few` the condition that leaves out all but the most frequent values; `$part` selects the column,
             with a comma, or nothing without a tag.
+        sql_of_whole: The template without a tag, where that is another one.
         tables: Names of `reporter.log.tables.BIG_TABLES` that the SQL reads.
         has_parts: Whether it can be drawn for each value of a tag.
         overlays: Whether plots of several runs can be drawn over each other.
@@ -48,6 +49,7 @@ class PlotDefinition:
     kinds: Mapping[str, Kind] | Kind
     sql: str
     lacking: str
+    sql_of_whole: str = ""
     note: str = ""
     tables: tuple[str, ...] = ()
     has_parts: bool = True
@@ -56,7 +58,7 @@ class PlotDefinition:
     def statement(self, tag: str | None = None) -> str:
         """The SQL, for each value of a tag where one is named."""
         value = "" if tag is None else value_of_tag(tag)
-        return Template(self.sql).substitute(
+        return Template(self.sql if value else self.sql_of_whole or self.sql).substitute(
             part_of=f"{value or _WHOLE} AS part",
             part="part, " if value else "",
             few=f" AND {value} IN ({_most_frequent(value)})" if value else "",

@@ -24,6 +24,7 @@ class _PlottedLatency:
     Attributes:
         of: What has one value each.
         values: SQL for its values in ms, each with how often it occurred.
+        values_of_whole: The SQL for all requests, where that is another one.
     """
 
     name: str
@@ -31,6 +32,7 @@ class _PlottedLatency:
     of: str
     values: str
     lacking: str
+    values_of_whole: str = ""
 
 
 def _of_samples(column: str) -> str:
@@ -46,6 +48,8 @@ _OF_CHUNKS: Final = """\
     FROM chunks JOIN samples USING (sample_uuid)
     WHERE measured AND status = 'completed' AND value IS NOT NULL$few
     GROUP BY ALL"""
+
+_OF_ALL_CHUNKS: Final = "    SELECT $part_of, value, weight FROM gap_counts"
 
 _NO_STREAM: Final = "no measured request has completed with a streamed token"
 
@@ -64,6 +68,7 @@ _LATENCIES: Final = (
         "gaps",
         _OF_CHUNKS,
         "no measured request has completed with more than one streamed chunk",
+        _OF_ALL_CHUNKS,
     ),
     _PlottedLatency(
         "latency", "Latency", "requests", _of_samples("latency_ms"), "no measured request has completed"
@@ -155,11 +160,15 @@ def _plots(latency: _PlottedLatency) -> Iterator[PlotDefinition]:
     share = Axis(f"share of {latency.of}", "%")
 
     def plot(form: str, *, title: str, shows: str, template: str, **rest: Any) -> PlotDefinition:
+        def sql(values: str) -> str:
+            return template.format(values=values, label=latency.label, bars=_BARS, steps=_STEPS)
+
         return PlotDefinition(
             name=f"{latency.name}-{form}",
             title=f"{latency.label}{title}",
             shows=f"{latency.label}: {shows}",
-            sql=template.format(values=latency.values, label=latency.label, bars=_BARS, steps=_STEPS),
+            sql=sql(latency.values),
+            sql_of_whole=sql(latency.values_of_whole) if latency.values_of_whole else "",
             lacking=latency.lacking,
             **rest,
         )
