@@ -126,8 +126,8 @@ class CompiledRequests:
         constants = _constants(connection)
         varying = _varying(constants, seen)
         connection.execute(f"CREATE TABLE requests AS SELECT {', '.join(varying)} FROM read_requests()")  # noqa: S608 (columns)
-        while (found := _compiled.columns(self._reader)) is not None:
-            late = _varying(constants, found[1]) - varying
+        while (more := _compiled.columns(self._reader)) is not None:
+            late = _varying(constants, more[1]) - varying
             for name in late:
                 kind, value = constants[name]
                 connection.execute(f"ALTER TABLE requests ADD COLUMN {name} {kind} DEFAULT {value}")

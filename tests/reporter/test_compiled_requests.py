@@ -118,12 +118,12 @@ def test_the_table_is_that_of_the_sql(
 def test_columns_with_one_value_are_left_to_a_view(
     a_run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of so many requests that the reader is not done when the table is made."""
+    """The table is made before the reader is done, as that of many requests is."""
     columns = requests_table._compiled.columns
 
     def columns_of_many(reader: object) -> tuple[bool, list[str]] | None:
-        found = columns(reader)
-        return found and (False, found[1])
+        learnt = columns(reader)
+        return learnt and (False, learnt[1])
 
     monkeypatch.setattr(requests_table._compiled, "columns", columns_of_many)
     for run in (varied(a_run).write(), a_run().answers(50, 60).ends().write()):
@@ -132,8 +132,8 @@ def test_columns_with_one_value_are_left_to_a_view(
     with duckdb.connect() as connection:
         monkeypatch.setattr(requests_table, "COMPILED", True)
         load_tables(connection, run)
-        kept = connection.table("requests_but_constants").columns
-        assert {"trace_id", "retried", "choices"}.isdisjoint(kept)
+        stored = connection.table("requests_but_constants").columns
+        assert {"trace_id", "retried", "choices"}.isdisjoint(stored)
 
 
 @pytest.mark.slow
