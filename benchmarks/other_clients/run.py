@@ -115,7 +115,7 @@ def play(program: str, tool: Tool, task: Task, *, memory: bool = False) -> dict[
         of PSS over all of its processes in MB.
     """
     tokenizer(task.folder / "tokenizer")
-    settings = {"PYTHONWARNINGS": "ignore", "TOKIO_WORKER_THREADS": "1", "HF_HUB_OFFLINE": "1"}
+    settings = {"PYTHONWARNINGS": "ignore", "TOKIO_WORKER_THREADS": "1"}
     with (task.folder / "output").open("wb") as output:
         process = subprocess.Popen(
             [TIMEOUT, "--kill-after", "5", str(GIVE_UP_S), program, *tool.command(task)],
