@@ -20,7 +20,9 @@ from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.http_transport import HttpTransport
 from loadgen.driver.client.plain_shapes import PlainShapes
 from loadgen.driver.client.timeouts import Timeouts
+from loadgen.driver.requests.session_headers import SessionHeaders
 from loadgen.driver.requests.turn import RequestRunner
+from loadgen.driver.requests.turn_outcome import AnswerUse, TurnOutcome
 from recorder.schema import row
 from tests.driver.conftest import ScriptedServer, Step
 from tests.driver.test_received_body import learnt
@@ -31,7 +33,6 @@ from workloads.sample import Sample
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
 
-    from loadgen.driver.requests.turn_outcome import TurnOutcome
     from recorder.event import Event
 
     Run = Callable[[Coroutine[Any, Any, Any]], Any]
@@ -176,15 +177,17 @@ class Asked:
         plain: How many of them compiled code has made.
     """
 
-    def __init__(self, server: ScriptedServer, **limits: Any) -> None:
+    def __init__(self, server: ScriptedServer, timeout_s: float = 600, **options: Any) -> None:
         self.rows: list[Any] = []
         self.plain = 0
-        self.transport = HttpTransport(endpoint(server.url, {}), Timeouts(**limits))
-        self._runner = RequestRunner(self.transport, CODEC, Generation("m"), self._take, follows_plain=True)
+        self.transport = HttpTransport(endpoint(server.url, {}), Timeouts(timeout_s))
+        self._runner = RequestRunner(
+            self.transport, CODEC, Generation("m"), self._take, follows_plain=True, **options
+        )
 
     async def ask(self) -> TurnOutcome:
-        """Ask once."""
-        outcome = await self._runner.run(Sample(0, "q"), b"{}", 0, "performance")
+        """Ask once, for the answer."""
+        outcome = await self._runner.run(Sample(0, "q"), b"{}", 0, "performance", use=AnswerUse.FOLLOWED)
         self._take()
         return outcome
 
@@ -224,7 +227,7 @@ def test_usual_responses_are_followed_without_python(script: list[Any], run: Run
 
     async def scenario() -> tuple[Asked, list[TurnOutcome]]:
         async with ScriptedServer(script) as server:
-            asked = Asked(server)
+            asked = Asked(server, trace_context=True, session_headers=SessionHeaders(["X-Session"]))
             return asked, await asked.ask_each(5)
 
     asked, outcomes = run(scenario())
@@ -236,7 +239,12 @@ def test_usual_responses_are_followed_without_python(script: list[Any], run: Run
     assert timeless[0]["finish_reason"] == "stop"
     assert timeless == timeless[:1] * 5
     assert len({line[4] for line in ends}) == 1
-    assert {outcome.output_tokens for outcome in outcomes} == {2}
+    timeless_outcomes = [outcome._replace(ttft_ms=None, ended_ns=0) for outcome in outcomes]
+    answer = {"role": "assistant", "content": "ab"}
+    assert timeless_outcomes == [TurnOutcome(None, None, 2, answer, "stop", input_tokens=3)] * 5
+    assert [line[1] for line in ends] == [outcome.ended_ns for outcome in outcomes]
+    sent = [orjson.loads(line[3]) for line in asked.rows if line[0] == SENT]
+    assert len({payload["span_id"] for payload in sent}) == 5
     for line, payload in zip(ends, payloads, strict=True):
         assert payload["first_byte_ns"] <= payload["first_token_ns"] <= payload["last_token_ns"] <= line[1]
 

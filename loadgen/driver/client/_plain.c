@@ -161,11 +161,12 @@ bool rows_issued(plain_rows *rows, const plain *p, int code, int64_t at, span da
     return add_row(rows, p, code, at, data, texts);
 }
 
-bool rows_sent(plain_rows *rows, const plain *p, int64_t at, int64_t by) {
-    char data[64];
-    const char *form = by - at > SENDING_NS ? "{\"reused\":true,\"sent_high_ns\":%lld}" : "{\"reused\":true}";
-    int size = snprintf(data, sizeof data, form, (long long)by);
-    return add_row(rows, p, SENT, at, (span){(unsigned char *)data, (size_t)size}, (span){0});
+/* `members` come before the others: JSON, with a comma. */
+bool rows_sent(plain_rows *rows, const plain *p, int64_t at, int64_t by, const char *members) {
+    char data[256];
+    const char *form = by - at > SENDING_NS ? "{%s\"reused\":true,\"sent_high_ns\":%lld}" : "{%s\"reused\":true}";
+    int size = snprintf(data, sizeof data, form, members, (long long)by);
+    return (size_t)size < sizeof data && add_row(rows, p, SENT, at, (span){(unsigned char *)data, (size_t)size}, (span){0});
 }
 
 /* Rows as a message of the worker (framing.py), and how many they are: (message, count). */
@@ -248,6 +249,17 @@ bool plain_head(plain *p, const unsigned char *head, size_t length, int64_t at) 
     }
     p->first_byte = p->latest = at > p->sent ? at : p->sent;
     return streams;
+}
+
+/* The first place of a part; NULL for none. Its first byte is rare: memchr is much faster than memmem. */
+static const unsigned char *find(const unsigned char *at, size_t length, span part) {
+    const unsigned char *end = at + length;
+    if (!part.size) return at;
+    while ((size_t)(end - at) >= part.size && (at = memchr(at, *part.bytes, (size_t)(end - at) - part.size + 1))) {
+        if (!memcmp(at, part.bytes, part.size)) return at;
+        at++;
+    }
+    return NULL;
 }
 
 static bool begins_with(span frame, size_t at, span part) {
@@ -350,7 +362,7 @@ bool plain_pieces(plain *p, plain_rows *rows, const unsigned char *body, piece *
         p->read_at = last->at;
         if (!p->taken && last->at == p->first_byte) p->first_byte_low = last->since;
         while (p->frame < last->end) {
-            const unsigned char *at = body + p->frame, *end = memmem(at, last->end - p->frame, "\n\n", 2);
+            const unsigned char *at = body + p->frame, *end = find(at, last->end - p->frame, (span){(unsigned char *)"\n\n", 2});
             if (!end && goes_on && p->taken + 1 == count) break;
             if (!end || !plain_frame(p, rows, body, (span){at, (size_t)(end + 2 - at)}, last)) return false;
             p->frame = (size_t)(end + 2 - body);
@@ -372,9 +384,7 @@ static bool add_member(buffer *to, const char *name, int64_t value, bool known) 
     return add(to, name) && buffer_append(to, at, (size_t)(digits + sizeof digits - at));
 }
 
-static bool has(const void *bytes, size_t length, span part) {
-    return length && memmem(bytes, length, part.bytes, part.size);
-}
+static bool has(const void *bytes, size_t length, span part) { return length && find(bytes, length, part); }
 
 static bool has_tags(const plain *p) {
     for (const span *tag = p->shapes->tags; tag < p->shapes->tags + p->shapes->tag_count; tag++)
@@ -529,6 +539,13 @@ bool plain_end(plain *p, plain_rows *rows, size_t bytes, const piece *pieces, si
                            (span){to->bytes + texts, to->length - texts}, &mark) &&
                  buffer_append(&rows->bytes, to->bytes, data);
     return end_row(rows, added, mark);
+}
+
+/* Add what a session reads of an answer, as JSON: [content, finish reason, input tokens]. */
+bool plain_answer(const plain *p, buffer *to) {
+    return add(to, "[\"") && buffer_append(to, p->content.bytes, p->content.length) && add(to, "\",") &&
+           buffer_append(to, p->finish.bytes, p->finish.size) && add_member(to, ",", p->usage[INPUT], p->usage[INPUT] >= 0) &&
+           add(to, "]");
 }
 
 /* The rows of a plain request whose body this is, as (message, count); None where Python reads it. */

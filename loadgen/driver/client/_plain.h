@@ -49,6 +49,7 @@ enum { MOST_ID = 64 };
 
 typedef struct {
     bool on;        /* no more: Python follows the request */
+    bool answers;   /* Python wants the answer */
     bool announced; /* FIRST_CHUNK is among the rows */
     bool done, opened, first_reasons;
     char id[MOST_ID];
@@ -83,7 +84,8 @@ bool plain_pieces(plain *p, plain_rows *rows, const unsigned char *body, piece *
 bool plain_end(plain *p, plain_rows *rows, size_t bytes, const piece *pieces, size_t count, int64_t at);
 
 bool rows_issued(plain_rows *rows, const plain *p, int code, int64_t at, span data, span texts);
-bool rows_sent(plain_rows *rows, const plain *p, int64_t at, int64_t by);
+bool rows_sent(plain_rows *rows, const plain *p, int64_t at, int64_t by, const char *members);
+bool plain_answer(const plain *p, buffer *to);
 PyObject *body_plain(body *b, PyObject *arguments);
 PyObject *rows_message(const plain_rows *rows, int kind);
 

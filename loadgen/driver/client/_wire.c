@@ -63,7 +63,7 @@ enum {
 #define PLAUSIBLE_NS 1000000LL    /* arrival.py */
 #define UNSEEN_NS 1000000LL /* after so long without a look at all, an idle connection is looked at before it is used */
 #define FAREWELL_LENGTH 12
-#define INTERFACE 5 /* compiled.py has the same number: raise both when what Python calls or gets changes */
+#define INTERFACE 6 /* compiled.py has the same number: raise both when what Python calls or gets changes */
 #define ENDS (EPOLLRDHUP | EPOLLHUP | EPOLLERR | EPOLLPRI) /* after these a short read may not be the last */
 #define FLAG(value) ((value) ? Py_True : Py_False)
 
@@ -79,7 +79,7 @@ typedef struct batch {
     bool plain, announced; /* of a plain request: its end, and whether FIRST_CHUNK is among the rows */
     int end, error;
     int64_t at, first_byte, sent, sent_by, ttft;
-    size_t tokens;
+    size_t tokens, answer; /* where the answer begins in the head */
 } batch;
 
 typedef struct {
@@ -279,7 +279,11 @@ static bool is_plain(const connection *c) { return c->plain && c->plain->on; }
 static void finish_plain(wire *w, connection *c, batch *b, bool in_order, int64_t at) {
     plain *p = c->plain;
     p->on = false;
-    if (!in_order || !plain_end(p, &w->rows, b->body.length, b->pieces, b->count, at)) return;
+    b->answer = b->head.length; /* the head is for Python where the end is */
+    if (!in_order || (p->answers && !plain_answer(p, &b->head)) || !plain_end(p, &w->rows, b->body.length, b->pieces, b->count, at)) {
+        b->head.length = b->answer;
+        return;
+    }
     int64_t tokens = p->usage[OUTPUT] > 0 ? p->usage[OUTPUT] : (int64_t)p->tokens;
     b->plain = true;
     b->ttft = p->first_token - p->sent;
@@ -668,7 +672,9 @@ static PyObject *bytes_of(const unsigned char *bytes, size_t length) {
 
 /* A batch as Python takes it; see wire_connection.py. */
 static PyObject *object_of(const wire *w, uint64_t id, const batch *b) {
-    if (b->plain) return Py_BuildValue("KLnL", (unsigned long long)id, (long long)b->ttft, (Py_ssize_t)b->tokens, (long long)b->at);
+    if (b->plain)
+        return Py_BuildValue("KLnLy#", (unsigned long long)id, (long long)b->ttft, (Py_ssize_t)b->tokens, (long long)b->at,
+                             b->head.length > b->answer ? b->head.bytes + b->answer : NULL, (Py_ssize_t)(b->head.length - b->answer));
     PyObject *head = b->has_head ? bytes_of(b->head.bytes, b->head.length) : Py_NewRef(Py_None);
     PyObject *body = b->count ? body_of(w->body_type, b->body.bytes, b->pieces, b->count) : Py_NewRef(Py_None);
     if (!head || !body) {
@@ -901,9 +907,10 @@ static PyObject *wire_plain(wire *w, PyObject *arguments) {
     long long issued;
     int code;
     PyObject *gaps;
-    const char *bytes, *id, *data, *texts;
+    const char *bytes, *members, *id, *data, *texts;
     Py_ssize_t length, id_size, data_size, texts_size;
-    if (!PyArg_ParseTuple(arguments, "Ky#iLs#z#z#O", &number, &bytes, &length, &code, &issued, &id, &id_size, &data, &data_size,
+    int answers;
+    if (!PyArg_ParseTuple(arguments, "Ky#spiLs#z#z#O", &number, &bytes, &length, &members, &answers, &code, &issued, &id, &id_size, &data, &data_size,
                           &texts, &texts_size, &gaps))
         return NULL;
     bool ready, sent = false, added = true;
@@ -915,11 +922,12 @@ static PyObject *wire_plain(wire *w, PyObject *arguments) {
     if ((ready = is_ready(w, c, (size_t)length, (size_t)id_size))) {
         plain *p = c->plain;
         plain_begin(p, w->shapes);
+        p->answers = answers;
         memcpy(p->id, id, p->id_size = (size_t)id_size);
         added = rows_issued(&w->rows, p, code, issued, (span){(unsigned char *)data, (size_t)data_size}, (span){(unsigned char *)texts, (size_t)texts_size});
         sent = begin(w, c, bytes, (size_t)length, &at);
         p->sent = at;
-        p->on = sent && (added &= rows_sent(&w->rows, p, at, now_ns()));
+        p->on = sent && (added &= rows_sent(&w->rows, p, at, now_ns(), members));
     }
     pthread_mutex_unlock(&w->lock);
     Py_END_ALLOW_THREADS;

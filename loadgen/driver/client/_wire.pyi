@@ -24,6 +24,8 @@ class Wire:
         self,
         number: int | None,
         data: bytes,
+        sent_members: str,
+        answers: bool,
         code: int,
         at_ns: int,
         sample_uuid: str | None,

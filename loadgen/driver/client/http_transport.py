@@ -69,7 +69,14 @@ class HttpTransport:
         self._taught = 0
 
     def plain(
-        self, request: Request, issued: Row, shapes: PlainShapes, resumed: Callable[[bool], Exchange]
+        self,
+        request: Request,
+        issued: Row,
+        shapes: PlainShapes,
+        resumed: Callable[[bool], Exchange],
+        sent_members: str = "",
+        *,
+        answers: bool = False,
     ) -> PlainRequest | None:
         """Send a request that compiled code follows, or return None; `send` follows a `resumed` exchange."""
         if not (self._idle and shapes.version) or self._unasked or self._silence is not None:
@@ -80,8 +87,8 @@ class HttpTransport:
         if self._taught != shapes.version:
             self._taught = shapes.version
             reader.wire.teach(shapes.source())
-        plain = PlainRequest(connection.resume, resumed, partial(self._plain_over, connection))
-        if not connection.plain(self.endpoint.http1(request), issued, plain):
+        plain = PlainRequest(connection.resume, resumed, partial(self._plain_over, connection), reader.loop)
+        if not connection.plain(self.endpoint.http1(request), issued, sent_members, plain, answers=answers):
             return None
         self._idle.pop()
         self._deadlines.start(plain)
@@ -106,10 +113,7 @@ class HttpTransport:
 
     def plain_rows(self, kind: int) -> tuple[bytes, int] | None:
         """The rows of plain requests, as a worker's message of a kind, and how many; None without any."""
-        rows: tuple[bytes, int] | None = None
-        if type(self._reader) is WireLoop:
-            rows = self._reader.wire.rows(kind)
-        return rows
+        return self._reader.wire.rows(kind) if isinstance(self._reader, WireLoop) else None
 
     async def send(self, request: Request, exchange: Exchange) -> None:
         """Send one request; return when the exchange is finished, which a cancelled one never is."""

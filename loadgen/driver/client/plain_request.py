@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
-from typing import TYPE_CHECKING, NamedTuple
+from asyncio import Future
+from typing import TYPE_CHECKING
 
 from loadgen.driver.client.exchange import REUSED
 
 if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
     from collections.abc import Callable
 
     from loadgen.driver.client.exchange import Exchange
 
-
-class PlainEnd(NamedTuple):
-    """The end of a plain request, whose rows are written."""
-
-    ttft_ns: int
-    tokens: int  #: by the server's count, else chunks
-    ended_ns: int  #: ns of CLOCK_MONOTONIC
+PlainEnd = tuple[int, int, int, int, bytes | None]
+"""The end of a plain request, whose rows are written: connection, TTFT in ns, tokens, time in ns, answer."""
 
 
 class PlainRequest:
@@ -41,8 +37,11 @@ class PlainRequest:
         leave: Callable[[], None],
         resumed: Callable[[bool], Exchange],
         is_over: Callable[[PlainRequest], None],
+        loop: AbstractEventLoop,
     ) -> None:
-        self.finished: asyncio.Future[PlainEnd | None] = asyncio.Future()
+        self.finished: Future[PlainEnd | None] = Future(
+            loop=loop
+        )  # without the loop, it asks for the process id
         self.exchange: Exchange | None = None
         self.sent_ns = 0
         self.deadline_ns: int | None = None

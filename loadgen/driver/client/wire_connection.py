@@ -24,7 +24,6 @@ from loadgen.driver.client.head import (
     require_asked,
 )
 from loadgen.driver.client.memory_bounds import MAX_HEAD_BYTES, UPLOAD_BYTES
-from loadgen.driver.client.plain_request import PlainEnd
 from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:
@@ -43,7 +42,6 @@ _READS: Final = 64
 _CACHED_HEADS: Final = 32
 _QUIET: Final = 0
 _AFTER_RESPONSE: Final = 2
-
 
 _FAULTS: Final = (
     *("invalid status line or header field", "", "", "invalid chunk size", "invalid chunk extension"),
@@ -108,16 +106,16 @@ class WireLoop:
         from loadgen.driver.client._wire import Wire
 
         self.wire = Wire()
-        self._loop = asyncio.get_running_loop()
+        self.loop = asyncio.get_running_loop()
         self._connections: dict[int, WireConnection | _Handshake] = {}
         self._connected: dict[int, int] = {}
-        self._loop.add_reader(self.wire.fileno(), self._deliver)
+        self.loop.add_reader(self.wire.fileno(), self._deliver)
 
     async def connect(self, sock: StampingSocket, address: Any) -> int:
         """Connect a socket that does not block, or raise OSError; return when, ns of CLOCK_MONOTONIC."""
         if (error := sock.connect_ex(address)) not in (0, errno.EINPROGRESS):
             raise OSError(error, os.strerror(error))
-        descriptor, handshake = sock.fileno(), _Handshake(self._loop)
+        descriptor, handshake = sock.fileno(), _Handshake(self.loop)
         number = self.wire.connect(descriptor)
         self._connections[number] = handshake
         try:
@@ -149,7 +147,7 @@ class WireLoop:
 
     def close(self) -> None:
         """End the thread."""
-        self._loop.remove_reader(self.wire.fileno())
+        self.loop.remove_reader(self.wire.fileno())
         self.wire.close()
         self._connections.clear()
 
@@ -224,9 +222,11 @@ class WireConnection:
         else:
             self.catch_up()
 
-    def plain(self, data: bytes, issued: Row, observer: PlainRequest) -> bool:
+    def plain(
+        self, data: bytes, issued: Row, sent_members: str, observer: PlainRequest, *, answers: bool
+    ) -> bool:
         """Send one request that compiled code follows; tell whether this connection can carry one."""
-        sent_ns = self._loop.wire.plain(self._number, data, *issued)
+        sent_ns = self._loop.wire.plain(self._number, data, sent_members, answers, *issued)
         if sent_ns is None:
             return False
         self._plain = observer
@@ -278,7 +278,7 @@ class WireConnection:
         if self._plain is not None:
             if len(fields) < _WHOLE:
                 plain, self._plain, self._is_kept = self._plain, None, True
-                plain.ended(PlainEnd(*fields[1:]))
+                plain.ended(fields)
                 return
             self._go_on(self._plain, announced=fields[-1])
         if self._observer is not None:

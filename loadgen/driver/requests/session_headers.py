@@ -27,6 +27,11 @@ class SessionHeaders:
         self._echoed = next((name for name in names if name.lower() == ECHOED), None)
         self._tokens: dict[str, str] = {}
 
+    @property
+    def learns(self) -> bool:
+        """Whether the headers of responses are read."""
+        return self._echoed is not None
+
     def of(self, request_id: str, more: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
         """The headers of a request."""
         session, tree = more.get("conversation", request_id), more.get("tree", {})

@@ -103,11 +103,7 @@ class Turns:
     ) -> SessionTurns:
         """The turns of a session that begins now; the first one is counted with this call.
 
-        Args:
-            phase: The phase that it is due in.
-            request: Its number in the phase.
-            scheduled_ns: When it was due.
-            free_ns: When there was a place for it, where it had to wait for one.
+        The session was due at `scheduled_ns`, and waited for a place until `free_ns`.
         """
         endpoint = 0 if self._balance is None else self._balance.choose(request)
         self.count(endpoint)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import count
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import orjson
 
@@ -25,7 +25,7 @@ from loadgen.driver.client.stream import ResponseStream
 from loadgen.driver.errors import RequestFailedError
 from loadgen.driver.requests.attempt import REFUSALS, Retries, attempt_request
 from loadgen.driver.requests.response_payload import response_payload, sent_payload
-from loadgen.driver.requests.turn_outcome import AnswerUse, TurnOutcome, reader_of
+from loadgen.driver.requests.turn_outcome import AnswerUse, TurnOutcome, outcome_of, reader_of
 from recorder.event import Event, EventType
 from recorder.schema import row
 
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from loadgen.driver.client.codec import Codec, Generation
-    from loadgen.driver.client.plain_request import PlainEnd, PlainRequest
     from loadgen.driver.client.transport import Transport
     from loadgen.driver.requests.cache_buster import TraceContext
     from loadgen.driver.requests.refused_members import RefusedMembers
@@ -59,6 +58,8 @@ _READ: Final = AnswerUse.READ
 
 class RequestRunner:
     """Takes turns: asks one sample at a time and emits the events."""
+
+    follows_plain: ClassVar[bool] = True  #: whether compiled code may follow requests of this kind of runner
 
     def __init__(
         self,
@@ -96,8 +97,13 @@ class RequestRunner:
             self._traces = TraceContext
         self._session_headers = session_headers
         self._in_c: list[HttpTransport] = []
-        in_python = trace_context or session_headers or hasattr(codec, "reader")
-        if follows_plain and codec.announces_end and not (in_python or codec.cumulative):
+        in_python = (session_headers is not None and session_headers.learns) or hasattr(codec, "reader")
+        if (
+            follows_plain
+            and self.follows_plain
+            and codec.announces_end
+            and not (in_python or codec.cumulative)
+        ):
             from loadgen.driver.client.plain_shapes import PlainShapes
 
             self._in_c = [each for each in self._transports if isinstance(each, HttpTransport)]
@@ -138,36 +144,37 @@ class RequestRunner:
             data["trace_id"] = trace.trace_id
         self._open[sample_uuid] = issued_ns = time.monotonic_ns()
         issued = Event(_ISSUED, issued_ns, sample_uuid, data)
-        transport = self._transports[endpoint]
         if self._refused is not None:
             body = self._refused.fitted(body)
         request = self._request(sample_uuid, body, trace, more)
         try:
             exchange = None
-            if self._in_c and use is _MEASURED:
-                resumed = partial(self._exchange, sample_uuid, 1, None, self._codec, None)
-                plain = self._in_c[endpoint].plain(request, row(issued), self._shapes, resumed)
+            if self._in_c and use is not _READ:
+                resumed = partial(self._exchange, sample_uuid, 1, trace, self._codec, None)
+                span = "" if trace is None else f'"span_id":"{trace.span_id}",'
+                plain = self._in_c[endpoint].plain(
+                    request, row(issued), self._shapes, resumed, span, answers=use is not _MEASURED
+                )
                 if plain is not None:
-                    if (end := await self._plain_end(plain, endpoint, sample_uuid)) is not None:
-                        return TurnOutcome(None, end.ttft_ns / 1e6, end.tokens, ended_ns=end.ended_ns)
+                    try:
+                        end = await plain.finished
+                    except asyncio.CancelledError:
+                        if (exchange := self._in_c[endpoint].abandon(plain)) is not None:
+                            self._emit_cancelled(sample_uuid, exchange, 1)
+                            exchange.stream.release()
+                        raise
+                    if end is not None:
+                        return outcome_of(end)
                     exchange = plain.exchange
             if exchange is None:
                 self._emit(issued)
                 reader = reader_of(self._codec, sample, request.body if use is _READ else b"")
                 exchange = self._exchange(sample_uuid, 1, trace, reader)
-            return await self._follow(transport, request, exchange, trace, issued_ns, more, use)
+            return await self._follow(
+                self._transports[endpoint], request, exchange, trace, issued_ns, more, use
+            )
         finally:
             del self._open[sample_uuid]
-
-    async def _plain_end(self, plain: PlainRequest, endpoint: int, sample_uuid: str) -> PlainEnd | None:
-        """Await the end of a plain request; None where an exchange follows the rest."""
-        try:
-            return await plain.finished
-        except asyncio.CancelledError:
-            if (exchange := self._in_c[endpoint].abandon(plain)) is not None:
-                self._emit_cancelled(sample_uuid, exchange, 1)
-                exchange.stream.release()
-            raise
 
     async def _follow(
         self,
@@ -291,16 +298,12 @@ class RequestRunner:
         self, sample_uuid: str, exchange: Exchange, attempt: int, failure: RequestFailedError, wait_s: float
     ) -> None:
         """Record an attempt that failed, and is followed by another one."""
-        data = {
-            "attempt": attempt,
-            **self._named(failure),
-            "status": exchange.response.status if exchange.response else None,
-            "retry_after_s": exchange.retry_after_s,
-            "wait_ms": round(wait_s * 1e3, 3),
-            "sent_ns": exchange.sent_ns,
-            "first_byte_ns": exchange.first_byte_ns,
-        }
-        self._emit(Event(EventType.RETRY, exchange.ended_ns or time.monotonic_ns(), sample_uuid, data))
+        from loadgen.driver.requests.retry_payload import retry_payload
+
+        at_ns, named = exchange.ended_ns or time.monotonic_ns(), self._named(failure)
+        self._emit(
+            Event(EventType.RETRY, at_ns, sample_uuid, retry_payload(exchange, attempt, named, wait_s))
+        )
 
     def _issue_data(
         self,
@@ -346,14 +349,11 @@ class RequestRunner:
         data = self._end_data(exchange, attempt)
         if failure is not None:
             data |= self._named(failure)
-            end = Event(EventType.ERROR, at_ns, sample_uuid, data)
-            self._emit(end)
-            return end
-        if exchange.failure is not None:
+        elif exchange.failure is not None:
             # The connection broke after [DONE], or never ended: the answer was complete with its last byte.
             at_ns = exchange.stream.last_ns
             data["unended"] = exchange.failure
-        end = Event(_COMPLETE, at_ns, sample_uuid, data)
+        end = Event(_COMPLETE if failure is None else EventType.ERROR, at_ns, sample_uuid, data)
         self._emit(end)
         return end
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+import orjson
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from loadgen.driver.client.codec import Codec
+    from loadgen.driver.client.plain_request import PlainEnd
     from workloads.answer_details import AnswerDetails, Rejection
     from workloads.sample import Message, Sample
 
@@ -43,13 +46,18 @@ class TurnOutcome(NamedTuple):
     ended_ns: int = 0  #: when the request ended, as the log has it
 
 
+def outcome_of(end: PlainEnd) -> TurnOutcome:
+    """The outcome of a request that compiled code followed to the end."""
+    _, ttft_ns, tokens, ended_ns, answer = end
+    content, reason, input_tokens = (None, None, None) if answer is None else orjson.loads(answer)
+    message = None if content is None else {"role": "assistant", "content": content}
+    return TurnOutcome(None, ttft_ns / 1e6, tokens, message, reason, input_tokens, ended_ns=ended_ns)
+
+
 def reader_of(codec: Codec, sample: Sample, read_body: bytes) -> Codec:
     """The reader of a sample's response: the protocol, or one that keeps or demands more.
 
-    Args:
-        codec: The protocol.
-        sample: What is asked.
-        read_body: The body of a request whose answer code reads; empty for others.
+    `read_body` is the body of a request whose answer code reads; empty for others.
     """
     # Quotes inside texts are escaped.
     if b'"logprobs":true' in read_body:

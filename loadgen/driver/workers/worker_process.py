@@ -155,7 +155,7 @@ class Worker:
                 plan.max_response_bytes, config.bounds.responses_bytes, lambda: self._shipper.waiting_bytes
             ),
             ship=self._shipper.ship,
-            follows_plain=not kinds and plan.max_response_bytes >= SMALL_BYTES,
+            follows_plain=plan.max_response_bytes >= SMALL_BYTES,
         )
         self._issuer = Issuer(
             *(plan, self._request_source, runner, system_clock(), config.share),

@@ -96,6 +96,7 @@ _DEPARTURE: ContextVar[_Departure | None] = ContextVar("departure", default=None
 class LeavingRunner(RequestRunner):
     """A runner of requests that leaves a share of the measured ones."""
 
+    follows_plain = False
     abandonment: ClassVar[Abandonment]
     seed: ClassVar[int]
 
