@@ -210,10 +210,10 @@ def test_check_describes_an_endpoint(loadgen: Loadgen, mock: MockProcess) -> Non
         ("metrics", "ok"),
         ("states", "ok"),
         ("protocols", "ok"),
-        ("media", "ok"),
-        ("vectors", "ok"),
-        ("speech", "ok"),
         ("abandoning", "ok"),
+        ("media", "ok"),
+        ("speech", "ok"),
+        ("vectors", "ok"),
     ]
 
 
