@@ -59,7 +59,7 @@ class Replay:
         scorer: How it is scored.
         questions: In order.
         answers: The recorded answers, by the ids of questions.
-        verdicts: The recorded verdicts, likewise.
+        verdicts: The recorded verdicts, as above.
         open: Questions of which the official code was not of one mind.
     """
 

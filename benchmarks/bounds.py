@@ -1,6 +1,6 @@
 """On a busy machine every figure is known to an interval: is the truth in it, in every run?
 
-A server of its own (`truth_server.py`) streams 64 tokens, the first after 50 ms, then one every 10 ms, and
+A separate server (`truth_server.py`) streams 64 tokens, the first after 50 ms, then one every 10 ms, and
 knows when it sent each. `loadgen perf` shares its core with busy loops, so that it reads late. For each run
 the truth of TTFT p50, p90 and p99 and of TPOT p50 and p99 must lie between the bounds that the report has, so
 must TTFT and TPOT of each single request. It passes when that is so in all runs.
@@ -104,7 +104,7 @@ def own_server(folder: Path) -> Iterator[tuple[int, Any]]:
 
 @contextmanager
 def foreign_server(folder: Path, program: str) -> Iterator[tuple[int, Any]]:
-    """A server that is given by its path: likewise."""
+    """The same for a server that is given by its path."""
     file = folder / "truth.csv"
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]

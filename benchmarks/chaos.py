@@ -230,7 +230,7 @@ def _invalid(report: Mapping[str, Any]) -> Iterator[str]:
 
 def _grown(samples: Samples, workers: int) -> Iterator[str]:
     """Memory is flat, threads are, and no worker has more sockets than requests in flight."""
-    # When its workers are gone, the parent makes the report, which takes memory of its own.
+    # When its workers are gone, the parent makes the report, which takes its own memory.
     over_s = min(seen[-1][0] for name, seen in samples.items() if not name.startswith("parent"))
     for name, every in samples.items():
         seen = [sample for sample in every if sample[0] <= over_s]

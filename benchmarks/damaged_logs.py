@@ -97,7 +97,7 @@ def _damage(rng: random.Random, copy: int) -> bytes:
 
 
 def _exit_code(arguments: list[str], message_file: Path) -> int | None:
-    """How the program ends, in a process of its own that has imported it; None when it does not end."""
+    """How the program ends, in a separate process that has imported it; None when it does not end."""
     process = multiprocessing.get_context("fork").Process(target=_run, args=(arguments, message_file))
     process.start()
     process.join(_PATIENCE_S)

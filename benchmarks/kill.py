@@ -75,7 +75,7 @@ class Round:
         oldest_ms: How long before the kill the oldest answer was finished that the log does not have; 0 when
             it has all.
         wait_ms: The longest that an event had waited for its commit, as the log says.
-        lag_ms: The latest that the event loop of a worker was, likewise.
+        lag_ms: The latest that the event loop of a worker was, as above.
         busy: How many endless loops kept the machine busy.
         behind_ms: How long before the kill the log was complete, as the report says; None where it does not
             say so: a run that has lost a worker ends.
@@ -256,7 +256,7 @@ def main() -> int:
     rounds: list[Round] = []
     with _busy(options.busy):
         for number in range(options.rounds):
-            # A mock endpoint of its own for each round: what it has written down is read in every round.
+            # Its own mock endpoint for each round: what it has written down is read in every round.
             with start_mock(models=("bench",), ttft="10ms", itl="2ms", tokens="4") as mock:
                 kind, after_s = kinds[number % len(kinds)], draw.uniform(*MOMENTS_S)
                 rounds.append(play(kind, after_s, mock, rate, options.workers, options.busy))

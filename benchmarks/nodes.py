@@ -65,7 +65,7 @@ _INVALID: Final = 4
 
 def through_ray(rounds: int, requests: int) -> Iterator[Row]:
     """The same work by plain worker processes and through Ray, in turns."""
-    rate, cpu = "Ray on one node: requests/s relative to plain", "Ray on one node: CPU per request, likewise"
+    rate, cpu = "Ray on one node: requests/s relative to plain", "Ray on one node: CPU per request, as above"
     try:
         executable()
     except MissingServerError as error:

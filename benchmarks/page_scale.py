@@ -1,6 +1,6 @@
 """The time and the size of a page of a run of many requests.
 
-Writes a log as `report_scale.py` does, makes `report.html` of it in a process of its own, and prints a table:
+Writes a log as `report_scale.py` does, makes `report.html` of it in a separate process, and prints a table:
 `python benchmarks/page_scale.py [--json] [--rounds N] [REQUESTS ...]`. The aims: less than 10 s and 1 MB for
 1,000,000, and a first paint within 0.5 s for 10,000, which `chromium` measures; 0 rounds need none.
 """
@@ -35,7 +35,7 @@ class MeasuredPage:
         seconds: From the start of the process to its end.
         cpu_s: CPU seconds of the process; more than `seconds` where several threads count.
         paint_ms: From the navigation to the first paint of text, the median of the rounds; None without any.
-        plot_ms: To the first plot, likewise.
+        plot_ms: To the first plot, as above.
     """
 
     requests: int

@@ -80,7 +80,7 @@ def measure(requests: int) -> Measured:
 
 
 def report_apart(log: Path) -> tuple[float, float, float]:
-    """Report a log in a process of its own; returns what `report` returns."""
+    """Report a log in a separate process; returns what `report` returns."""
     command = [sys.executable, __file__, "--report", str(log)]
     seconds, cpu_s, peak_mb = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     return seconds, cpu_s, peak_mb

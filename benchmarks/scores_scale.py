@@ -1,7 +1,7 @@
 """What the scores of a run cost beyond its report, with 10^6 scored samples.
 
 `python benchmarks/scores_scale.py [SAMPLES]` writes the log of a run that asked a benchmark's questions ten
-times each and scored every answer, reports it in a process of its own, and prints what the scores took: all
+times each and scored every answer, reports it in a separate process, and prints what the scores took: all
 that `accuracy` in report.json has, from a log that is open as for any report, with what has to be loaded of
 it for the scores. The median of three rounds must stay below 2 s for 10^6 samples. The note has the way from
 the run's folder, which opens the log first: most of that is for the figures of performance.

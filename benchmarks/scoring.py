@@ -1,7 +1,7 @@
 """How long it takes to score the answers of a run, from the start of the process to the last score on disk.
 
 `python benchmarks/scoring.py` scores 12,032 answers to MMLU-Pro's questions on all cores, in under 3 s, and
-541 to IFEval's on one core, in under 10 s; each in a process of its own, the median of three rounds. Where
+541 to IFEval's on one core, in under 10 s; each in a separate process, the median of three rounds. Where
 CONFORMANCE_DATA names the folder of recorded answers of real models, these are scored. Else answers are made
 up, which are as long; among them are long lines without a letter, on which careless expressions take minutes.
 """

@@ -60,7 +60,7 @@ INSIDE: Final = {
     ("recorder", "waiting"): ("", 50.0, 0.1),
     ("recorder", "waiting_bytes"): ("B", 50_000.0, 0.1),
 }
-"""The run's own readings, by source: likewise. Requests in flight are tasks, and sockets."""
+"""The run's own readings, by source. Requests in flight are tasks, and sockets."""
 
 
 def watch(process: Popen[bytes], workers: Sequence[int], interval_s: float = INTERVAL_S) -> Samples:

@@ -1,4 +1,4 @@
-"""One run of `loadgen perf` against a mock endpoint of its own, and all that is known of it afterwards."""
+"""One run of `loadgen perf` against its own mock endpoint, and all that is known of it afterwards."""
 
 from __future__ import annotations
 

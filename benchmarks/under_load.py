@@ -22,7 +22,7 @@ PROGRAM = [sys.executable, "-m", "loadgen"]
 
 
 def start(url: str, folder: Path, *arguments: object, model: str = "bench") -> subprocess.Popen[bytes]:
-    """Start a run as the leader of a process group of its own; its output goes to the file `said`."""
+    """Start a run as the leader of a separate process group; its output goes to the file `said`."""
     command = [*PROGRAM, "perf", "--url", url, "--model", model, "--quiet", "--out", folder, *arguments]
     with folder.with_name("output").open("wb") as output_file:
         return subprocess.Popen(

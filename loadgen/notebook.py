@@ -40,7 +40,7 @@ def html_of_report(report: Callable[[], Report]) -> str | None:
 
 
 def html_of_series(folder: Path) -> str | None:
-    """The runs of a sweep or a search as HTML; None if they cannot be read, likewise."""
+    """The runs of a sweep or a search as HTML; None if they cannot be read, as above."""
     from loadgen.sessions.files import series_file as files
     from loadgen.sessions.series.outcomes_so_far import outcomes_so_far
     from loadgen.sessions.series.overview import overview

@@ -2,7 +2,7 @@
 
 A log may come from anywhere. SQLite would run what its author has put into one: a view in the place of a
 table each time it is read, a trigger each time a row is written; and it would open whatever is next to the
-file under the names of its own.
+file under its own names.
 """
 
 from __future__ import annotations

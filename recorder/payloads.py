@@ -5,7 +5,7 @@
 
 A payload is a plain dictionary when the program runs: its type serves type checkers and editors, and
 `EventRecorder.record_event` checks keys and values by it (`recorder.payload_check`). A key that is optional
-may be left out or None. Keys of your own are stored as well, for SQL.
+may be left out or None. Your own keys are stored as well, for SQL.
 
 A row is a key with its type and its meaning. A type with a `KeyColumn` has a column in the reporter's tables.
 The reporter's SQL, `reporter/log/_columns.h` and docs/log.md follow from the rows (`make golden`).

@@ -53,7 +53,7 @@ class EventRecorder(Active):
         session_id: Names the session; made up when missing.
         path: Where the log is made; by default `db_path(session_id)`. A folder has one recorder at a time.
         settings: Goes into the session row (see `recorder.session.Session`).
-        environment: Likewise.
+        environment: As above.
         resume: Continue the log that is at `path`, in a further segment; its settings stay as they are.
         after_seq: Of a log to continue with, the last event that is known of: with a later one it is refused.
         on_failure: Called once, on the writer's thread, when the log cannot be written any more.

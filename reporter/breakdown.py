@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MOST_VALUES: Final = 50
 
 STAGE: Final = "stage"
-"""Parts with rates over spans of their own, which no view has."""
+"""Parts with rates over their own spans, which no view has."""
 
 TAKEN: Final = ("phase", "endpoint", "turn", STAGE, "time")
 """The breakdowns without a tag. A tag of such a name is called `tag:phase`."""

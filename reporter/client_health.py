@@ -17,7 +17,7 @@ class RecorderHealth:
     Attributes:
         lost: Events that could not be written.
         high_water: The most events that waited to be written.
-        high_water_bytes: The most bytes likewise.
+        high_water_bytes: The most bytes in the queue.
         slowest_commit_ms: The longest that a batch took.
         longest_wait_ms: The longest that an event waited for the end of its commit.
         others: Further readings, as another program's recorder may have them.

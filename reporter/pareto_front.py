@@ -1,7 +1,7 @@
 """The Pareto front of several runs, throughput against a latency, and its knee; both with regard to noise.
 
 Throughput is bought with latency: with the time to the first token, or with the time between tokens, whose
-inverse is the interactivity. Each is a plane of its own, and a run is a spot on it.
+inverse is the interactivity. Each is its own plane, and a run is a spot on it.
 """
 
 from __future__ import annotations

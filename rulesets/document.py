@@ -121,7 +121,7 @@ class DocumentPart:
             place = DocumentPart(key_node, self.file, key_node.start_mark.line + 1, self.budget, self.key)
             if key_node.tag == _MERGE:
                 for more in self._merges(replace(place, node=value_node)):
-                    merged = more._pairs((*within, self.node)) | merged  # noqa: SLF001 (a part of its own kind)
+                    merged = more._pairs((*within, self.node)) | merged  # noqa: SLF001 (another of this class)
                 continue
             name: str = key_node.value if isinstance(key_node, yaml.ScalarNode) else place._shown()
             if name in own:

@@ -38,7 +38,7 @@ def evaluate(
         others: Further runs of the same side, for changes.
         baseline: The runs that they are compared with.
         skip: Rules that are left out, by id or by group.
-        audits: The results of audits with runs of their own, by name: of `output_caching` `passed`,
+        audits: The results of audits with their own runs, by name: of `output_caching` `passed`,
             `ref_qps`, `audit_qps`, `threshold` and `reason`, of `perf_mode_accuracy` `value` and `n`.
 
     Raises:

@@ -179,7 +179,7 @@ class ConsoleRow:
     Attributes:
         group: `server`, what the server is measured by; `held`, how long requests waited for a place;
             `client`, what the client itself took, which `--verbose` adds; `speed`, tokens per second, which
-            `--verbose` shows in a table of its own.
+            `--verbose` shows in a separate table.
         twin: The metric of an earlier row whose figures are nearly the same in many runs: with all of them
             within 1 %, this row is left out.
         always: Whether it is shown even then.

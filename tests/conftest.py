@@ -105,7 +105,7 @@ def _forked_children() -> Iterator[None]:
 
 @pytest.fixture
 def fresh_children() -> Iterator[None]:
-    """Child processes of the program start in interpreters of their own."""
+    """Child processes of the program start in separate interpreters."""
     start_children_afresh()
     yield
     fork_children(*CHILDREN)
@@ -127,7 +127,7 @@ def program_folder(preloaded: Preloaded) -> Iterator[Path]:
 
 @pytest.fixture
 def loadgen(preloaded: Preloaded, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Run the program in a process of its own, in an empty folder: `loadgen("perf", "--url", …)`.
+    """Run the program in a separate process, in an empty folder: `loadgen("perf", "--url", …)`.
 
     The process is forked from one that has imported the program, which saves 0.6 s. Tests of the start itself
     take `fresh_loadgen`. `stdout=` may be a file; other keywords are environment variables.
@@ -165,9 +165,9 @@ def fresh_loadgen(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[s
 
 @pytest.fixture
 def start_loadgen(preloaded: Preloaded, tmp_path: Path) -> Callable[..., Process]:
-    """The same as `loadgen`, without waiting for its end; it leads a process group of its own.
+    """The same as `loadgen`, without waiting for its end; it leads a separate process group.
 
-    Its child processes start in interpreters of their own, as a user finds them in `ps`.
+    Its child processes start in separate interpreters, as a user finds them in `ps`.
     """
 
     def start(*arguments: object, temporary: Path | None = None, **options: Any) -> Process:

@@ -1,4 +1,4 @@
-"""Local stand-ins for object stores, in processes of their own: S3, and Google Cloud Storage.
+"""Local stand-ins for object stores, in separate processes: S3, and Google Cloud Storage.
 
     python -m tests.object_stores s3|gs
 

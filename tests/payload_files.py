@@ -57,7 +57,7 @@ def meanings() -> dict[tuple[str, str], str | None]:
 
 
 def _rows(payload: Any, inside: str = "") -> Iterator[str]:
-    """The rows of the table of a payload; a key with keys of its own has theirs."""
+    """The rows of the table of a payload; a key with its own keys has theirs."""
     meant = meanings()
     rules, required = payload_check._keys(payload)
     for key, hint in get_type_hints(payload).items():

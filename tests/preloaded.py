@@ -1,4 +1,4 @@
-"""The program in a process of its own, without the 0.6 s that its imports take.
+"""The program in a separate process, without the 0.6 s that its imports take.
 
 A server process imports the program once and forks for each start: a real process with its own folder,
 environment, streams, signals and exit status, which runs `loadgen/__main__.py` from its first line. What only
@@ -100,11 +100,11 @@ class Preloaded:
             cwd: The folder where it starts.
             env: All of its environment.
             stdout: A file, a descriptor, or a pipe that `Process.stdout` reads.
-            stderr: Likewise.
-            leads_session: Whether it leads a session, and so a process group, of its own.
+            stderr: As above.
+            leads_session: Whether it leads a new session, and so a process group.
             limits: Its limits by the numbers that `resource` has for them, soft and hard.
             constants: Other values for constants of the program, by `module:name`.
-            fresh_children: Whether its child processes start in interpreters of their own.
+            fresh_children: Whether its child processes start in separate interpreters.
         """
         request = {
             "arguments": [str(argument) for argument in arguments],
@@ -166,7 +166,7 @@ class Process:
         returncode: None until it is known that the process has ended; negative for a signal.
         stdout: Its standard output, unless that goes elsewhere: then there is nothing to read. None once the
             test has closed it.
-        stderr: Its standard error; likewise.
+        stderr: Its standard error; as above.
     """
 
     def __init__(self, arguments: list[str], report: socket.socket, stdout: int, stderr: int) -> None:

@@ -282,8 +282,8 @@ ONE_PLACE = {
     },
     r"subprocess\.Popen\(": {
         "loadgen.driver.system.child_process",
-        "loadgen.plugins.sandbox.local",  # runs foreign code, with an environment of its own
-        "loadgen.plugins.sandbox.local_commands",  # likewise
+        "loadgen.plugins.sandbox.local",  # runs foreign code, with a separate environment
+        "loadgen.plugins.sandbox.local_commands",  # as above
         "loadgen.plugins.sandbox.relay",  # in the sandbox
     },
     r'"h": 3600': {"workloads.units"},

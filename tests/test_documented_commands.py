@@ -37,7 +37,7 @@ REFUSED = {
 }
 """What docs/coming-from.md shows to be refused."""
 RECIPES = {"adding-a-protocol.md", "adding-a-report-format.md", "adding-an-arrival-process.md"}
-"""Pages whose commands have names that the page adds; tests of their own apply the pages and run them."""
+"""Pages whose commands have names that the page adds; their own tests apply the pages and run them."""
 COMMANDS = [
     command
     for command in shown()
@@ -46,12 +46,12 @@ COMMANDS = [
 
 NEEDS = {
     r"--otlp|--push-gateway|--to (wandb|mlflow|sheets)": "a server that the run is sent to",
-    r"^loadgen (selftest|calibrate|demo)": "takes too long; tests of their own run them",
-    r"^loadgen (mock|view|watch)\b": "serves or waits until it is stopped; tests of their own run them",
-    r"--ray ": "needs a cluster of Ray; tests of its own run it",
-    r"^loadgen optimize ": "takes long; tests of their own improve a tool set",
+    r"^loadgen (selftest|calibrate|demo)": "takes too long; their own tests run them",
+    r"^loadgen (mock|view|watch)\b": "serves or waits until it is stopped; their own tests run them",
+    r"--ray ": "needs a cluster of Ray; its own tests run it",
+    r"^loadgen optimize ": "takes long; their own tests improve a tool set",
     r"tool_selection:tools=": "differs from another line in the set of tools; tests of the task ask them",
-    r"^loadgen search ": "takes half a minute; tests of their own run it",
+    r"^loadgen search ": "takes half a minute; their own tests run it",
     r"--data [DdF]|accuracy (gsm8k|ifeval|mmlu_pro)|--task gsm8k|simpleqa": "needs a benchmark's data",
     r"capitals|sums\.jsonl": "is run by the page's own test",
     r"hf:|--tokenizer [mN]": "needs Hugging Face's hub",
@@ -59,13 +59,13 @@ NEEDS = {
     r"https://host|--model gpt-5-mini$": "needs a server that has a key",
     r"--protocol (sse|sglang|responses)": "needs a server of another protocol",
     r"run suite\.toml$": "needs the server that the file names",
-    r"run --all": "takes too long; a test of its own runs it",
+    r"run --all": "takes too long; its own test runs it",
     r"--about |curve|closed/ORG|scores\.json|SWEEP|sweep |starter": "needs a series, or files of its author",
     r"sets\b|--scorer tool_selection": "needs the run that the page makes before",
     r"cnn\.jsonl|--scenario (llama|server)|perf/rules": "needs a dataset, or the rules of its author",
-    r"^loadgen list tools |tools=files": "needs an MCP server; tests of their own start one",
+    r"^loadgen list tools |tools=files": "needs an MCP server; their own tests start one",
     r"--trace |ShareGPT|inline.score": "needs a trace, or a dataset",
-    r"^loadgen plot (OLD|.*--by)": "needs two runs, or a run with tags; tests of its own draw them",
+    r"^loadgen plot (OLD|.*--by)": "needs two runs, or a run with tags; its own tests draw them",
     r"^loadgen resume ": "needs a run that was interrupted",
     r"^loadgen score |export RUN.*--prices|(ifeval|report RUN) --prices": "needs a run with scores or prices",
 }

@@ -54,6 +54,8 @@ AVOIDED = {
     r"seen to\b": "processed",
     r"at the door\b": "caused by",
     r"on the spot\b": "at once",
+    r"likewise\b": "the same, as above, also",
+    r"of (its|their|your) own\b(?! \w)": "its own …, a separate …",
     r"tells? apart\b": "distinguished",
     r"turn(s|ed)? to it\b": "issued, processed",
     r"g(a|i)ve(s|n)? out\b": "failed, reached its limit",

@@ -31,7 +31,7 @@ class EpisodeProgram:
     Attributes:
         code: `module:attribute` of an async function `(sample, ask, sandbox)`.
         data: What the function needs of the dataset's row, as JSON values; `sample.episode.data`.
-        files: Files that the function reads, by a name of its own; only their contents matter.
+        files: Files that the function reads, by its own name; only their contents matter.
         user: Whether it asks a simulated user, at a second endpoint.
         sandbox: Where it runs commands; None where it runs none. One of the kind `docker` is opened as it is;
             one of the kind `local` where the session chooses.

@@ -23,7 +23,7 @@ class CommandResult:
             ended it.
         stdout: What it wrote, decoded as UTF-8 with replacement characters; the middle of what is longer than
             `SandboxLimits.output_bytes` is left out, and a line says how much.
-        stderr: Likewise.
+        stderr: As above.
         ending: See `CommandEnding`.
         seconds: From its start to its end.
     """

@@ -47,7 +47,7 @@ class SandboxLimits:
         output_bytes: Of each stream of a command, the number of bytes kept: half of the beginning and half of
             the end.
         most_output_bytes: A command that writes more than this is killed.
-        timeout_s: Of a command that names none of its own.
+        timeout_s: Of a command that names its own none.
     """
 
     memory_bytes: int = 2048 * MIB

@@ -55,7 +55,7 @@ class Source:
             its folders.
         urls: Where the files are when they are not on the hub. `files` must find them by their last parts.
         own: A file of the user's, in place of all of these.
-        read: Makes rows of the plain bytes of a file that has no rows of its own: a text, or Python source.
+        read: Makes rows of the plain bytes of a file without rows: a text, or Python source.
         packaged: The folder of files that come with the package; a file of that name in a folder of data goes
             before it.
     """
@@ -125,7 +125,7 @@ class Workload:
         further: More rows that prompts are made of, by name: `dev` for examples.
         options: What can be said about it, `TASK:name=value`, with the defaults, which are official; the type
             of a default is that of the value.
-        max_tokens: The most output tokens that the benchmark allows; None for no limit of its own.
+        max_tokens: The most output tokens that the benchmark allows; None for no limit.
         temperature: The sampling temperature of the benchmark; None where it names none.
         groups: The tags that scores are grouped by in a report.
         subsets: Of a benchmark that is published in several parts: the source of each, by the value of the
@@ -137,7 +137,7 @@ class Workload:
         extra: The extra of this package that its official scorer needs (`math`); empty for none.
         user: Whether another model plays users.
         sandbox: Where commands of its episodes run: `local` where the session chooses, `docker` where it has
-            images of its own; empty for none.
+            its own images; empty for none.
         multi_turn: Where the benchmark reacts to answers: from a question's reference and the conversation so
             far to what the user says next, None at the end; see `MultiTurn`.
         about: Prompt, options and rules of the scorers, in Markdown.

@@ -22,7 +22,7 @@ def output_caching(settings: AuditSettings, perf: Mapping[str, Any]) -> None:
 
     The reference phase issues different prompts, the next one repeats one of them. The audit passes if both
     complete and the second is not faster by the threshold; exit 1 if not, 4 if a phase is invalid. The
-    prompts must be new to the server: a cache that knows them is not found. Each phase is a run of its own;
+    prompts must be new to the server: a cache that knows them is not found. Each phase is a separate run;
     [bold]loadgen resume FOLDER[/bold] continues an interrupted audit. The result is in audit/ of the folder,
     for [bold]loadgen gate --audit FOLDER[/bold].
 

@@ -18,7 +18,7 @@ def score(settings: ScoreSettings) -> None:
     """Score the stored answers of a run, and report the run.
 
     Everything is read from the log: neither the endpoint nor the data of the benchmark is needed, only a
-    judge where a benchmark takes one. Each call is a scoring pass of its own, which is added to the log;
+    judge where a benchmark takes one. Each call is its own scoring pass, which is added to the log;
     nothing is overwritten, and a pass that was interrupted or killed is continued. What scorers need
     on this machine (packages, models, permission to run code) is checked before the first answer is scored.
 

@@ -5,7 +5,7 @@ not ends as many as it can, steadily, while more than that are issued. The latte
 measured so far is looked at, in six windows, and it counts as overload when all of this holds:
 
 - more requests were issued than ended, by more than chance explains: by four standard deviations of two
-  independent Poisson counts (of burstier arrivals, of their own count);
+  independent Poisson counts (of burstier arrivals, counts with their variance);
 - in at least five of the six windows;
 - and no more ended in the second three windows than in the first three: while a run fills up, and while its
   rate grows and the endpoint follows, ever more requests end.

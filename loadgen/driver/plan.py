@@ -99,7 +99,7 @@ class Plan:
     runner_options: Mapping[str, str] = field(default_factory=dict)
     #: A further kind of sessions; None where all are single turns or conversations.
     session_kind: SessionKind | None = None
-    #: How often the warm-up begins the first measured sessions; 0 where it has sessions of its own.
+    #: How often the warm-up begins the first measured sessions; 0 where it has its own sessions.
     warmup_rounds: int = 0
 
     @property

@@ -49,7 +49,7 @@ class RawRequest(NamedTuple):
 
     Attributes:
         method: Its method; empty for what is not HTTP.
-        path: Its path, without the query; likewise.
+        path: Its path, without the query; as above.
         headers: Those that this server heeds, by lower-case name.
         body: Its body.
         received_ns: When its last segment arrived, in ns of CLOCK_MONOTONIC.

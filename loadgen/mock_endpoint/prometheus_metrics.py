@@ -30,13 +30,13 @@ PACE_BOUNDS_S: Final = (
     *(0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5),
     *(0.75, 1.0, 2.5, 5.0, 7.5, 10.0, 20.0, 40.0, 80.0),
 )
-"""Likewise of ITL and TPOT."""
+"""As above, of ITL and TPOT."""
 
 LATENCY_BOUNDS_S: Final = (
     *(0.3, 0.5, 0.8, 1.0, 1.5, 2.0, 2.5, 5.0, 10.0, 15.0, 20.0),
     *(30.0, 40.0, 50.0, 60.0, 120.0, 240.0, 480.0, 960.0, 1920.0, 7680.0),
 )
-"""Likewise of latency and of the time in the queue."""
+"""As above, of latency and of the time in the queue."""
 
 
 class _Histogram:

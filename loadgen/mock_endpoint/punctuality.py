@@ -19,9 +19,9 @@ class Punctuality:
     """The lateness of a server's chunks, each with the due time.
 
     Attributes:
-        chunks: How many were due at a time of their own.
+        chunks: How many were due at their own time.
         late_p50_ns: Their median lateness, in whole microseconds. 0 without chunks.
-        late_p99_ns: The lateness that 99 % of them kept to, likewise.
+        late_p99_ns: The lateness that 99 % of them kept to, as above.
         late_max_ns: The lateness of the latest.
         late_1ms: How many left 1 ms or more after they were due.
     """
@@ -71,7 +71,7 @@ class Lateness:
         else:
             late_ms = late_ns // _MS
             self._coarse[late_ms] = self._coarse.get(late_ms, 0) + 1
-        if late_ns > self._max_ns:  # noqa: PLR1730 (likewise)
+        if late_ns > self._max_ns:  # noqa: PLR1730 (as above)
             self._max_ns = late_ns
 
     def punctuality(self) -> Punctuality:

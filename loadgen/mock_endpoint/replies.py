@@ -66,7 +66,7 @@ class MockReply:
         calls: The tools that it calls.
         finish_reason: Why it ends, if nothing cuts it.
         ttft: Draws the seconds to the first token; None keeps the server's distribution.
-        itl: Likewise, the seconds between tokens.
+        itl: As above: the seconds between tokens.
         status: Fail with this HTTP status; None answers.
         error: The message of the failure.
     """

@@ -76,10 +76,10 @@ class Service:
         options: How.
         script: Decides what is answered.
         stall: Learns when requests are received.
-        lifetime: Likewise.
+        lifetime: As above.
         slots: Where requests wait for their turn; None for no limit.
         tell: Takes what is known of each completion request when it ends.
-        lateness: Counts the chunks that are due at a time of their own.
+        lateness: Counts the chunks that are due at their own time.
     """
 
     def __init__(

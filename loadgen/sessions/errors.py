@@ -4,7 +4,7 @@ LoadgenError
 ├── UsageError           what was asked for cannot be done
 │   ├── EvalFnError      an eval function of a bench cannot be used (`loadgen.plugins.agents.bench`)
 │   ├── DatasetParseError       a bench's file cannot be read (`loadgen.plugins.agents.datasets`)
-│   └── DatasetValidationError  a row of a bench's file lacks a column (likewise)
+│   └── DatasetValidationError  a row of a bench's file lacks a column (as above)
 ├── SetupError           this machine, or the endpoint, cannot do it
 │   ├── GraderLostError  no grader is left (`loadgen.sessions.scoring.grader_pool`)
 │   └── ProviderError    a provider rejected a request (`loadgen.plugins.agents.llm_client`)

@@ -33,7 +33,7 @@ class Format:
 
     Attributes:
         title: What it is, for lists and the docs.
-        report: Renders a `Report`; empty where the format has no reports. Likewise the next four.
+        report: Renders a `Report`; empty where the format has no reports, as are the next four.
         verdict: Renders a sequence of `NamedVerdict`.
         comparison: Renders a `Comparison`.
         series: Renders a `SeriesOverview`; as text and JSON, `loadgen report` writes the files of the series.

@@ -18,7 +18,7 @@ _MB: Final = 1024.0**2
 
 
 class AmdSmiSensor(GpuSensor):
-    """AMD SMI counts in steps of its own resolution, in µJ; power is W, memory MB."""
+    """AMD SMI counts in steps of its resolution, in µJ; power is W, memory MB."""
 
     source = "amdsmi"
     target = "AMD SMI"

@@ -59,7 +59,7 @@ class PrometheusSensor:
     def read(self, *, whole: bool) -> Sequence[Reading]:
         """Get the page. A `whole` reading has the text as well.
 
-        The text is in a reading of its own, without values, so that none is there twice.
+        The text is in its own reading, without values, so that none is there twice.
         """
         began_ns = time.monotonic_ns()
         try:

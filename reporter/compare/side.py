@@ -40,7 +40,7 @@ class ComparedRun:
         requests: How many completed.
         sessions: How many sessions completed; None of a run without any.
         model: Its model; empty where it is not known.
-        dataset: What it asked; likewise.
+        dataset: What it asked; as above.
     """
 
     name: str

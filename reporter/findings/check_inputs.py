@@ -69,7 +69,7 @@ class CheckInputs:
         resumable: Whether a number of requests or conversations ends the run, so that it can be resumed.
         messages: For failures by name, what was said about one of them.
         tokenizer: What the tokenizer is called that the report was given; None without one or its name.
-        first_chunk_unknown: Of how many it is not known how many tokens came after the first chunk; likewise.
+        first_chunk_unknown: Of how many it is not known how many tokens came after the first chunk; as above.
         timeouts_s: The client's limits in seconds, by the failures of requests that exceed them, such as
             `total_timeout`; those that the log has.
         shard: The node whose log alone this is, and how many nodes the run has.

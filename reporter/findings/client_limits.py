@@ -260,7 +260,7 @@ def _recorder_slow(evidence: CheckInputs) -> Finding | None:
 
 
 def _room(evidence: CheckInputs) -> str:
-    """How to leave the process that writes a CPU of its own."""
+    """How to leave a whole CPU to the process that writes."""
     workers = evidence.client.workers or 1
     if evidence.usable_cpus and 1 < workers >= evidence.usable_cpus:
         return f"start it with --workers {max(1, evidence.usable_cpus - 1)}"

@@ -51,7 +51,7 @@ def is_contended(evidence: CheckInputs) -> bool:
 
 
 def lacks_cpu(evidence: CheckInputs) -> bool:
-    """Whether the client waited for a CPU, or used up what is comfortable of its own."""
+    """Whether the client waited for a CPU, or used more than is comfortable."""
     return is_contended(evidence) or max(worker_share(evidence), machine_share(evidence)) > COMFORTABLE
 
 

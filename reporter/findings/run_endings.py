@@ -28,7 +28,7 @@ def _cut_off(evidence: CheckInputs) -> Finding | None:
 
 
 def _complete_until(evidence: CheckInputs) -> str:
-    """What the log says of its own completeness, in a sentence."""
+    """What the log says about its completeness, in a sentence."""
     until = evidence.complete_until
     if until is None:
         return ""

@@ -48,9 +48,9 @@ class LiveFigures:
         phase: `warmup`, `performance` or `drain`; `setup` before the first.
         issued: Requests issued since the performance phase began; before, since the warm-up did.
         rate: Requests that ended per second, of the last seconds.
-        issued_rate: Requests issued per second, likewise.
+        issued_rate: Requests issued per second, as above.
         wanted_rate: The rate of the load, where it is constant.
-        output_tps: Output tokens of completed requests per second, likewise.
+        output_tps: Output tokens of completed requests per second, as above.
         client: The last readings of each worker, parent and recorder; `source` says what each is of.
         nodes: The number of nodes; 0 for a run of one machine.
         awaited: The nodes whose logs are not there yet: their requests are in no figure.

@@ -1,5 +1,5 @@
 /* Requests from the events of logs, joined while they are read: what marks.sql and joined_events.sql
- * make, as an Arrow stream. Threads of its own read, and need no interpreter, but for the stream of an archive,
+ * make, as an Arrow stream. Its own threads read, and need no interpreter, but for the stream of an archive,
  * which takes it itself.
  *
  * It reads what a load generator writes, and gives up where it is not sure to understand an event as the SQL does: where

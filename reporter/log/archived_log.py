@@ -151,7 +151,7 @@ def _of_requests(file: Any) -> Iterator[Any]:
     parquet = ParquetFile(file)
     whole = parquet.metadata
     groups = [group for group in range(whole.num_row_groups) if _may_have_requests(whole.row_group(group))]
-    # Other threads have work of their own.
+    # Other threads have their own work.
     yield from parquet.iter_batches(
         max(whole.num_rows, 1), row_groups=groups, columns=list(_COLUMNS_OF_REQUESTS), use_threads=False
     )

@@ -1,7 +1,7 @@
 """The logs of a run of several machines, read as one (recorder/shards.py has the layout).
 
 The coordinator's log says what was run; the shards have the requests. Times of a shard are shifted onto the
-coordinator's clock. An event of a shard has the number of its segment in the upper bits of its own, counted
+coordinator's clock. An event of a shard has the number of its segment in its own upper bits, counted
 through all shards, so that numbers are unique, and the same in whatever order shards are read.
 """
 

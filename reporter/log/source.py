@@ -37,7 +37,7 @@ def readable(log: Path, *, is_elsewhere: bool = False) -> Iterator[str]:
     To read a log that is being written, or was killed, SQLite makes an index next to it. Where the folder
     cannot be written to, the log is therefore read from a copy; so is one that must be rolled back first. A
     finished log is called immutable, so that reading it leaves no files behind. A log that this very process
-    writes is read from a snapshot: Arrow's driver has a SQLite of its own, and two of them in one process do
+    writes is read from a snapshot: Arrow's driver has its own SQLite, and two of them in one process do
     not see each other's locks (sqlite.org/howtocorrupt.html, 2.2.1).
 
     Raises:

@@ -109,7 +109,7 @@ def statements(
     if parsed is None:
         sql = sql_file(name)
         sql = _CREATE.sub(f"CREATE TEMP {temporary}", sql, count=1) if temporary else sql
-        # Not by `duckdb.extract_statements`, which makes a database of its own.
+        # Not by `duckdb.extract_statements`, which makes its own database.
         parsed = _PARSED[name, temporary] = connection.extract_statements(sql)
     return parsed
 

@@ -209,7 +209,7 @@ DISTRIBUTIONS: Final = tuple(plot for latency in _LATENCIES for plot in _plots(l
 
 
 _MOST_POINTS: Final = 500
-"""Requests that are points of their own."""
+"""Requests that are their own points."""
 _BANDS: Final = 40
 _REQUESTS_A_BAND: Final = 25
 

@@ -1,6 +1,6 @@
 """Verdicts as Markdown: for the summary of a CI job, or a comment on a change.
 
-Text of a server or a user stays text: no link, no HTML, no mention, no cell of its own.
+Text of a server or a user stays text: no link, no HTML, no mention, no further cell.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ class Energy:
         window_joules: In the window that rates are counted over; None where it was not observed whole.
         mean_watts: In that window.
         joules_per_output_token: `window_joules` by the output tokens that arrived in the window.
-        joules_per_request: Likewise by the requests that completed in it.
+        joules_per_request: As above, by the requests that completed in it.
         integral_share: The integral of the power by what the counters say; None without both.
         stats: Of the measured requests that completed, by the names of columns in `--samples`.
     """

@@ -44,7 +44,7 @@ class HeadlineFigure:
         n: The number of samples that it is the mean of; None where it is not a mean.
         standard_error: In the same unit; None where it is not a mean, has a single question, or is
             unknown because samples have no value.
-        interval: None likewise.
+        interval: None as above.
         effective: As how many independent samples these count; None where it is not a share.
     """
 
@@ -65,7 +65,7 @@ class GroupScore:
     Attributes:
         unscored: How many of them have no value, which count as 0.
         standard_error: As for a headline.
-        interval: Likewise.
+        interval: As above.
     """
 
     issued: int
@@ -144,7 +144,7 @@ class TaskScore:
         refused: The share that the server's filter of content ended.
         pass_threshold: From which value on an attempt passes.
         pass_at: By k, the chance that one of k attempts passes, over the questions with k attempts or more.
-        pass_hat: Likewise that all of k pass.
+        pass_hat: As above, that all of k pass.
         excluded: By k, how many questions have fewer attempts, and are in neither.
     """
 

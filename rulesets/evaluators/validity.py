@@ -68,7 +68,7 @@ def _min_samples(bound: int, case: Case) -> RuleOutcome:
 def _min_duration_s(bound: float, case: Case) -> RuleOutcome:
     """The span of issuing; of an offline run, the time until all was answered.
 
-    MLPerf LoadGen likewise: the time the last query was due, and for Offline the longest latency. Where rates
+    As in MLPerf LoadGen: the time the last query was due, and for Offline the longest latency. Where rates
     are of the steady state, it is that which must last.
     """
     if facts.was_cut_short(case.report):

@@ -2,7 +2,7 @@
 
 C. J. Clopper and E. S. Pearson, "The use of confidence or fiducial limits illustrated in the case of the
 binomial", Biometrika 26, 1934. The lower limit is the share at which `count` or more would be seen with
-probability 1 - level: I_share(count, of - count + 1) = 1 - level; the upper one likewise from the other end.
+probability 1 - level: I_share(count, of - count + 1) = 1 - level; the upper one follows from the other end.
 """
 
 from __future__ import annotations

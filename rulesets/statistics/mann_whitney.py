@@ -67,7 +67,7 @@ def u_test(first: Sequence[float], second: Sequence[float], *, exact: bool | Non
 
     Args:
         first: Infinity is larger than all; not-a-number is not a value.
-        second: Likewise.
+        second: As above.
         exact: None for whatever their size allows.
     """
     ranks = _doubled_ranks([*first, *second])
@@ -91,7 +91,7 @@ def shift(first: Sequence[float], second: Sequence[float], level: Probability) -
 
     Args:
         first: At least one finite value.
-        second: Likewise.
+        second: As above.
         level: The coverage to have at least.
     """
     apart = sorted(other - first_value for first_value in first for other in second)

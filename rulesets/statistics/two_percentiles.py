@@ -6,7 +6,7 @@ test of G. W. Brown and A. M. Mood ("On median tests for linear hypotheses", Sec
 W. J. Conover, Practical Nonparametric Statistics, 3rd ed., 1999, 4.3). The ratios that the test does not
 reject when the second sample is divided by them are the interval: two ratios of values of the samples.
 
-A percentile needs no density and no limit of its own in either sample: it needs values beyond it. With equal
+A percentile needs neither a density nor a limit in either sample: it needs values beyond it. With equal
 samples, five or six of the 2 n (1 - p) highest values must be able to lie in one of them.
 """
 

@@ -74,7 +74,7 @@ def loadgen(
 
 
 def run_here(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a command in this process, with a folder, an environment and streams of its own."""
+    """Run a command in this process, with a folder, an environment and its own streams."""
     with (
         pytest.MonkeyPatch.context() as patch,
         TemporaryFile("w+", encoding="utf-8", newline="") as out,
@@ -130,7 +130,7 @@ def swept(preloaded: Preloaded, mock: MockProcess, tmp_path_factory: pytest.Temp
 
 
 def start_sweep(preloaded: Preloaded, url: str, folder: Path) -> Process:
-    """A sweep in a process of its own."""
+    """A sweep in a separate process."""
     return preloaded.start(
         *("sweep", "--url", url, "--model", "small-model", "-q"),
         *("-c", "1,2", "-n", 6, "--out", folder),

@@ -154,7 +154,7 @@ def test_a_session_that_was_killed_is_finished(
         log.execute("DELETE FROM events WHERE code = 8 AND json_extract(data, '$.prompt_id') >= 4")
         issued = "SELECT sample_uuid FROM events WHERE code = 20 ORDER BY seq LIMIT -1 OFFSET"
         log.execute(f"DELETE FROM events WHERE sample_uuid IN ({issued} 4)")  # noqa: S608 (a constant)
-        log.execute(f"DELETE FROM events WHERE code > 20 AND sample_uuid IN ({issued} 3)")  # noqa: S608 (likewise)
+        log.execute(f"DELETE FROM events WHERE code > 20 AND sample_uuid IN ({issued} 3)")  # noqa: S608 (as above)
     moved = Path(shutil.copytree(data, tmp_path / "moved"))
     again = loadgen("resume", "run", "-q", "--data", moved)
     assert again.returncode == 0, again.stderr

@@ -281,7 +281,7 @@ SERIES: dict[str, tuple[tuple[object, ...], str]] = {
 
 @pytest.mark.parametrize("case", SERIES)
 def test_a_series_is_refused_in_one_line(refused: Refused, case: str) -> None:
-    """Likewise before the first of several runs, and before there is a folder for them."""
+    """As above, before the first of several runs, and before there is a folder for them."""
     (command, *options), part = SERIES[case]
     message = refused(command, "--url", "ADDRESS", "--model", "m", *options)
     assert part in message

@@ -63,7 +63,7 @@ def test_a_place_where_no_folder_can_be_made(tmp_path: Path) -> None:
 def test_runs_that_start_together(
     start_loadgen: Callable[..., subprocess.Popen[str]], mock: MockProcess, tmp_path: Path
 ) -> None:
-    """Each has a folder of its own, and its own log in it."""
+    """Each has a separate folder, and its own log in it."""
     command = ("perf", "--url", mock.url, "--model", "small-model", *KEY, "-n", 3, "-q")
     runs = [start_loadgen(*command) for _ in range(4)]
     stderrs = [run.communicate(timeout=120)[1] for run in runs]

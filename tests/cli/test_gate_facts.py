@@ -95,7 +95,7 @@ def test_the_greatest_concurrency_is_declared(judged: Gate, a_series: Path, tmp_
             judged(a_series, ruleset=str(rules), **{option: 0})
 
 
-def test_points_have_scores_of_their_own(judged: Gate, a_series: Path, tmp_path: Path) -> None:
+def test_points_have_their_own_scores(judged: Gate, a_series: Path, tmp_path: Path) -> None:
     """A file names the scored run, or the file of scores, of each point; the others have none."""
     (tmp_path / "scores.json").write_bytes(orjson.dumps({"accuracy": {"f1": {"value": 0.9, "n": 10}}}))
     points = tmp_path / "points.json"

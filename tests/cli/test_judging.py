@@ -38,7 +38,7 @@ def started(run: Path, **changes: Any) -> None:
 
 
 def rules(*expressions: str, **definitions: Any) -> Ruleset:
-    """Rules from the command line, by definitions of their own."""
+    """Rules from the command line, by their own definitions."""
     return replace(of_expressions(expressions), definitions=Definitions(**definitions))
 
 

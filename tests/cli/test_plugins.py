@@ -158,7 +158,7 @@ def test_no_plugin_is_loaded_in_vain(loadgen: Loadgen, site: Path, mock: MockPro
 
 
 def test_they_are_listed_and_broken_ones_are_reported(loadgen: Loadgen) -> None:
-    """Each broken one in a line of its own, with the package and the reason; all others are there."""
+    """Each broken one in a separate line, with the package and the reason; all others are there."""
     listed = loadgen("list", "tasks")
     assert listed.returncode == 0
     assert "world_capitals" in listed.stdout

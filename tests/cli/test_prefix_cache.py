@@ -33,7 +33,7 @@ def cached(loadgen: Any, run: object) -> tuple[int, int]:
 def test_no_point_of_a_sweep_and_no_later_run_finds_its_prompts_in_the_cache(
     loadgen: Any, caching: MockProcess, options: tuple[str, ...]
 ) -> None:
-    """Each run has texts of its own; the lengths, and so the dataset, are the same."""
+    """Each run has its own texts; the lengths, and so the dataset, are the same."""
     common = ("--url", caching.url, "--model", "m", "-n", 6, "-q", *options, "--on-invalid", "warn")
     swept = loadgen("sweep", *common, "-c", "1,2", "--out", "sweep")
     assert "prefix cache" not in swept.stdout

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("a_run")
 
 @pytest.mark.slow
 def test_percentiles_of_choice(loadgen: Loadgen) -> None:
-    """On the console and in JSON; the method has an option of its own."""
+    """On the console and in JSON; the method has its own option."""
     heading = next(
         line
         for line in loadgen("report", "run", "--percentiles", "50,75,99.9").stdout.splitlines()

@@ -56,7 +56,7 @@ def settings(url: str, **more: Any) -> PerfSettings:
 
 
 def start_sweep(preloaded: Preloaded, mock: MockProcess, folder: Path, *options: str) -> Process:
-    """A sweep in a process of its own."""
+    """A sweep in a separate process."""
     return preloaded.start(
         *("sweep", "--url", mock.url, "--model", "small-model", "--api-key", KEY, "--out", folder, *options),
         cwd=ROOT,

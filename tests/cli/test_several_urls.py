@@ -49,7 +49,7 @@ def talks(tmp_path: Path) -> str:
 def test_urls_can_be_repeated(
     monkeypatch: pytest.MonkeyPatch, arguments: list[str], variable: str | None
 ) -> None:
-    """Or be in the variable, separated by blanks; the first is also in a key of its own."""
+    """Or be in the variable, separated by blanks; the first is also in its own key."""
     seen: list[PerfSettings] = []
 
     def stop(perf: PerfSettings, **_: object) -> NoReturn:

@@ -100,7 +100,7 @@ reporter.log.database.together = interrupted
 import loadgen.cli.start
 loadgen.cli.start.main()
 """
-"""The program, which is interrupted in a query: DuckDB makes an error of its own of that."""
+"""The program, which is interrupted in a query: DuckDB makes its own error of that."""
 
 
 @pytest.mark.slow

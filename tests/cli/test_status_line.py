@@ -24,7 +24,7 @@ def test_a_terminal_has_one_line(capsys: pytest.CaptureFixture[str], monkeypatch
     assert capsys.readouterr().err == ""
 
 
-def test_elsewhere_each_is_a_line_of_its_own(
+def test_elsewhere_each_is_its_own_line(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without control characters, and none where it is quiet or the last one was written just now."""

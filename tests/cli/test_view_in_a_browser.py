@@ -64,7 +64,7 @@ def runs(made_run: Path, tmp_path: Path) -> Path:
 def open_tab(
     browser: Any, runs: Path, start_loadgen: Callable[..., subprocess.Popen[str]]
 ) -> Iterator[Callable[..., Tab]]:
-    """Open the list in a browser of its own."""
+    """Open the list in its own browser."""
     process = start_loadgen("view", str(runs), "--no-browser")
     assert process.stdout is not None
     url = process.stdout.readline().split()[-1]

@@ -70,7 +70,7 @@ def _reference(row: Mapping[str, Any], answer: Mapping[str, Any], part: str) -> 
 
 
 def replayed(reference: Mapping[str, Any]) -> Turns:
-    """The right calls, each a step of its own."""
+    """The right calls, each a separate step."""
     return [
         [[parsed_call(text)._asdict()] for text in right_calls] for right_calls in reference["ground_truth"]
     ]

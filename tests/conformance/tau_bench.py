@@ -80,7 +80,7 @@ def _recorded_hash(record: Mapping[str, Any]) -> str | None:
 
 
 def _fresh(tables: Mapping[str, bytes], flights: Any) -> State:
-    """A database of its own; no tool changes the flights."""
+    """Its own database; no tool changes the flights."""
     return {"flights": flights} | {name: json.loads(text) for name, text in tables.items()}
 
 

@@ -65,7 +65,7 @@ def test_kubernetes_takes_every_object() -> None:
 
 @pytest.mark.parametrize("kind", ["Job", "RayJob"])
 def test_a_job_decides_once_and_has_what_it_names(kind: str) -> None:
-    """No retry; whole CPUs of its own, no root; its volumes are those of the folder."""
+    """No retry; exclusive CPUs, no root; its volumes are those of the folder."""
     document = OBJECTS[kind]
     spec = document["spec"]
     assert spec["backoffLimit"] == 0

@@ -167,7 +167,7 @@ def _content_length(head: bytes) -> int:
 
 
 async def _until_read(writer: asyncio.StreamWriter) -> None:
-    """Return when the client has read all that was sent: a thread of its own may be late."""
+    """Return when the client has read all that was sent: a separate thread may be late."""
     await asyncio.sleep(_TURN_S)
     while _lies_unread(writer):  # noqa: ASYNC110 (polled: nothing signals it)
         await asyncio.sleep(_TURN_S)

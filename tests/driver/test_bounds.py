@@ -124,7 +124,7 @@ def streamed(text: str) -> bytes:
 
 
 def receive_without_end(stream: ResponseStream, piece: bytes) -> None:
-    """The same piece again and again, each time in memory of its own."""
+    """The same piece again and again, each time in its own memory."""
     for at_ns in count(1):
         stream.receive([bytes(bytearray(piece))], [at_ns])
 

@@ -41,7 +41,7 @@ def choice(**members: Any) -> dict[str, Any]:
 
 
 def answer(codec: Codec, *payloads: Any) -> ParsedResponse:
-    """What a stream of these frames says, each of which came at a time of its own."""
+    """What a stream of these frames says, each of which came at its own time."""
     received = ResponseStream(codec)
     received.start(event_stream=True)
     for at_ns, payload in enumerate(payloads, 1):
@@ -52,7 +52,7 @@ def answer(codec: Codec, *payloads: Any) -> ParsedResponse:
 
 
 def test_how_each_protocol_names_things() -> None:
-    """The bodies of the protocols that have names of their own."""
+    """The bodies of the protocols that have their own names."""
     full = Generation("m", max_tokens=5, temperature=0.0)
     common = {"model": "m", "stream": True, "temperature": 0.0}
     assert responses.request(SAMPLE, full) == {
@@ -330,7 +330,7 @@ def test_the_role_opens_a_stream_once() -> None:
     ],
 )
 def test_what_a_silent_chunk_of_completions_is(choice: Any, silent: bool) -> None:  # noqa: FBT001 (a case)
-    """Likewise, with `text`."""
+    """As above: with `text`."""
     assert completions.chunk({"choices": [choice]}).silent is silent
 
 

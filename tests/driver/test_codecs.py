@@ -70,7 +70,7 @@ def test_what_a_token_is(delta: Any, token: bool) -> None:  # noqa: FBT001 (a ca
 @pytest.mark.parametrize("codec", CODECS)
 @pytest.mark.parametrize("choices", [{}, {"choices": []}, {"choices": None}])
 def test_the_usage_frame_has_no_choices(codec: Codec, choices: dict[str, Any]) -> None:
-    """Usage comes in a frame of its own, whose choices are empty, null or missing."""
+    """Usage comes in its own frame, whose choices are empty, null or missing."""
     delta = codec.chunk({**choices, "usage": TOKEN_COUNTS})
     assert delta == Delta(usage=Usage(7, 5, 3, 2))
     assert not delta.carries_token
@@ -286,7 +286,7 @@ def test_requests(codec: Codec) -> None:
 
 
 def test_what_is_asked() -> None:
-    """A system prompt is a message of its own, or stands before the prompt."""
+    """A system prompt is its own message, or stands before the prompt."""
     sample = Sample(0, "why?", system="be brief")
     assert [m["content"] for m in chat_completions.asked(sample)["messages"]] == ["be brief", "why?"]
     assert completions.asked(sample) == {"prompt": "be brief\n\nwhy?"}

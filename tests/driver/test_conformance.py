@@ -98,7 +98,7 @@ def tool_call(k: int) -> bytes:
 
 
 def in_pieces(timetable: Timetable) -> Timetable:
-    """Every byte in a read of its own, all in the same moment."""
+    """Every byte in a separate read, all in the same moment."""
     return [(at_ms, data[i : i + 1]) for at_ms, data in timetable for i in range(len(data))]
 
 

@@ -20,7 +20,7 @@ async def double(number: int) -> int:
 
 
 def test_it_runs_work() -> None:
-    """Work in a loop of its own."""
+    """Work in a separate loop."""
     assert run_async(double(21)) == 42
 
 

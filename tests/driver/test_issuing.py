@@ -168,7 +168,7 @@ def test_a_closed_loop_issues_exactly_what_it_was_asked_for(workers: int, users:
     expected = [(2 + k) % len(SAMPLES) for k in range(requests)]
     assert sorted(index for _, index in pool.asked) == sorted(expected)
     assert min(moment for moment, _ in pool.asked) == START_NS
-    # All users stay busy to the end: no worker has a part of the requests of its own.
+    # All users stay busy to the end: no worker has a part of its own requests.
     rounds = -(-requests // users)
     assert max(moment for moment, _ in pool.asked) == START_NS + (rounds - 1) * 20 * MS
 

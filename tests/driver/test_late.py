@@ -51,7 +51,7 @@ def frame(text: str, finish: str = "null") -> bytes:
 
 
 class Server:
-    """Answers one request by several writes, in a thread of its own, and knows when it made them.
+    """Answers one request by several writes, in a separate thread, and knows when it made them.
 
     Args:
         listener: Where it listens.
@@ -142,7 +142,7 @@ def bounds(sent_ns: int, data: dict[str, Any]) -> list[tuple[int, int]]:
 
 @pytest.mark.parametrize("make", [*HTTP_TRANSPORTS, AiohttpTransport])
 def test_what_piled_up_is_known_to_an_interval(make: Any) -> None:
-    """Each chunk was a write of its own, and all are read at once: the interval has the truth in it."""
+    """Each chunk was its own write, and all are read at once: the interval has the truth in it."""
     texts = [f"word{number}" for number in range(5)]
     server, sent_ns, data = asked(
         make, [HEAD + frame(texts[0]), *map(frame, texts[1:4]), frame(texts[4], '"stop"') + LAST]

@@ -17,13 +17,13 @@ WEIGHTS = (1.0, 0.0, 3.0, 0.5, 0.0)
 
 
 def asked(name: str, samples: int, seed: int, numbers: range) -> list[int]:
-    """What requests of these numbers ask, by an order of their own."""
+    """What requests of these numbers ask, by their own order."""
     return list(map(order_of(name, samples, seed), numbers))
 
 
 @given(st.sampled_from(ORDERS), st.integers(1, 60), st.integers(0, 2**63 - 1), st.integers(1, 9))
 def test_any_number_of_workers_asks_the_same(name: str, samples: int, seed: int, workers: int) -> None:
-    """Each has an order of its own, is asked for other numbers, and in other turns."""
+    """Each has its own order, is asked for other numbers, and in other turns."""
     together = asked(name, samples, seed, range(100))
     apart = []
     for worker in range(workers):

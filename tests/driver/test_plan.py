@@ -209,7 +209,7 @@ def test_the_size_of_a_load() -> None:
     assert [expected_arrivals(load, 16.0) for load in loads] == [48.0, 54.0, None, None]
 
 
-def test_arrivals_can_have_a_seed_of_their_own() -> None:
+def test_arrivals_can_have_their_own_seed() -> None:
     """Of 64 bits, as the other one; without it they are drawn with the other one."""
     load = open_loop("poisson", 5.0)
     both = plan(load, seed=7, schedule_seed=2**64 - 1)

@@ -1,4 +1,4 @@
-"""Work that any signal cancels, in an event loop of its own."""
+"""Work that any signal cancels, in its own event loop."""
 
 from __future__ import annotations
 

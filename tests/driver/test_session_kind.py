@@ -24,7 +24,7 @@ ROOTS = [Sample(number, f"root {number}") for number in range(4)]
 
 
 class Tree:
-    """A turn, two branches of one turn each with a delay of its own, and a turn after both."""
+    """A turn, two branches of one turn each with a delay, and a turn after both."""
 
     last_turn = 3
 

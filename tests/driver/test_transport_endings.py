@@ -126,7 +126,7 @@ def mute() -> Any:
 
 
 def test_a_handshake_that_is_not_answered(run: Any, connect: Any, ask: Any, mute: str) -> None:
-    """Connecting has a time of its own."""
+    """Connecting has its own time."""
 
     async def scenario() -> Exchange:
         async with connect(mute, connect_timeout_s=SHORT_S) as transport:

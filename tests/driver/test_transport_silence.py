@@ -163,7 +163,7 @@ def held_up(run: Any, connect: Any) -> Callable[[float, float], Exchange]:
                         await asyncio.sleep(0)
                     time.sleep(before_s)  # noqa: ASYNC251 (the loop is to be busy)
                     connection.send(b": def\n")
-                    time.sleep(after_s)  # noqa: ASYNC251 (likewise)
+                    time.sleep(after_s)  # noqa: ASYNC251 (as above)
                     await asyncio.sleep(SLOW_S)
                     if not asking.done():
                         await loop.sock_sendall(connection, b"x" * (1000 - 12))

@@ -270,7 +270,7 @@ def test_one_json_text_needs_no_further_end(take: Any, wire: Any) -> None:
 
 @pytest.mark.parametrize("frame", [b"data: {boom\n\n", b'data: {"error":"boom"}\n\n'])
 def test_a_token_in_one_piece_with_a_bad_frame_counts(take: Any, wire: Any, frame: bytes) -> None:
-    """What came before it, in the same piece, is announced and is evidence, as in a piece of its own."""
+    """What came before it, in the same piece, is announced and is evidence, as in its own piece."""
     events, outcome = take(wire.chunked(wire.TOKEN + wire.TOKEN + frame + wire.TOKEN))
     assert kinds(events) == ["REQUEST_SENT", "FIRST_CHUNK", "ERROR"]
     data = events[-1].data
@@ -381,7 +381,7 @@ def test_the_live_view_counts_no_more_tokens_than_bytes(take: Any, wire: Any) ->
 
 
 def test_a_prompt_s_texts_are_logged_once(run: Any, serve: Any, wire: Any) -> None:
-    """With the first request that asks it; each request has an id of its own, which the server sees."""
+    """With the first request that asks it; each request has its own id, which the server sees."""
     events: list[Event] = []
     samples = [SAMPLE, Sample(4, "what?"), SAMPLE, SAMPLE]
 

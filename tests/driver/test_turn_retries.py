@@ -102,7 +102,7 @@ def test_the_second_attempt_succeeds(take: Any, wire: Any) -> None:
     assert last.data["first_byte_ns"] >= second.at_ns
 
 
-def test_every_sending_has_an_id_of_its_own(run: Any, serve: Any, connect: Any, wire: Any, step: Any) -> None:
+def test_every_sending_has_its_own_id(run: Any, serve: Any, connect: Any, wire: Any, step: Any) -> None:
     """Two attempts of one request, the second of which meets the end of its kept connection."""
 
     async def scenario() -> tuple[list[bytes], Taken]:

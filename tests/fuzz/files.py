@@ -60,7 +60,7 @@ def main() -> int:
 
 
 def _outside(reader: str, seconds: float, seed: int) -> int:
-    """Fuzz one reader in a process of its own, which a crash or a stall ends."""
+    """Fuzz one reader in a separate process, which a crash or a stall ends."""
     options: Sequence[str] = [reader, "--seconds", str(seconds), "--seed", str(seed), "--inside"]
     process = subprocess.run(
         [sys.executable, __file__, *options], capture_output=True, text=True, errors="replace", check=False

@@ -35,7 +35,7 @@ static http1_result parse(const unsigned char *input, size_t length, bool cut, b
     for (size_t at = 0; at < length && result == HTTP1_MORE;) {
         size_t count = cut ? 1 + draw(24) : length, used = 0;
         if (count > length - at) count = length - at;
-        /* Bytes of their own, so that a read beyond them is seen. */
+        /* Their own bytes, so that a read beyond them is seen. */
         unsigned char *copy = malloc(count);
         memcpy(copy, input + at, count);
         result = http1_feed(&parser, head, copy, count, keep, body, &used);

@@ -1,6 +1,6 @@
 """Coverage-guided fuzzing: `python tests/fuzz/run.py [TARGET …] --seconds N`.
 
-Each target has a process of its own, as many at once as there are CPUs. It starts from its corpus, and ends
+Each target has a separate process, as many at once as there are CPUs. It starts from its corpus, and ends
 with an error when a law is broken: the input is then in `fuzz-findings/`, and belongs into the corpus when it
 has been dealt with.
 """
@@ -66,7 +66,7 @@ def _require_atheris() -> None:
 
 
 def _outside(name: str, seconds: int, seed: int) -> int:
-    """Fuzz one target in a process of its own, and report the outcome in one line."""
+    """Fuzz one target in a separate process, and report the outcome in one line."""
     findings = Path(FINDINGS)
     findings.mkdir(exist_ok=True)
     with (

@@ -161,7 +161,7 @@ def _observed(response: ResponseStream) -> Any:
 def template(codec: Codec, data: bytes) -> None:
     """The quick ways give what the slow way gives, and compiled code the rows of Python.
 
-    Every line that begins a frame is a read of its own.
+    Every line that begins a frame is a separate read.
     """
     reads, shapes = _frames_of(data), PlainShapes(codec, ())
     for _ in range(3):
@@ -342,7 +342,7 @@ _FRAMING: Final = re.compile(
 
 
 def _parse_http_compiled(pieces: list[bytes]) -> None:
-    """Likewise in compiled code, which takes for a whole response only what the other parser does.
+    """As above, in compiled code, which takes for a whole response only what the other parser does.
 
     Left out is where the other deviates from RFC 9112: it refuses trailers with a meaning for the framing
     (7.1.2), and takes a tab after a value as part of it (5.1).

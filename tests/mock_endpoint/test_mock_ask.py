@@ -48,7 +48,7 @@ def test_a_request_without_a_model_gets_the_first_one() -> None:
 
 
 def test_any_model_is_known_to_a_server_without_names() -> None:
-    """Without names of its own, the server answers under the name that it is asked for."""
+    """Without its own names, the server answers under the name that it is asked for."""
     assert read_chat(orjson.dumps({"messages": HELLO, "model": "anything"}), []).model == "anything"
 
 

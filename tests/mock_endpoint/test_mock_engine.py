@@ -332,7 +332,7 @@ def test_it_knows_when_it_did_not_keep_up(connect: Callable[[MockProcess], Wire]
     assert expected.late_1ms > 100
 
 
-def test_what_has_no_time_of_its_own_cannot_be_late(connect: Callable[[MockProcess], Wire]) -> None:
+def test_what_has_no_due_time_cannot_be_late(connect: Callable[[MockProcess], Wire]) -> None:
     """Answers without any delay are not counted: nothing was promised."""
     with start_mock(ttft="0", itl="0", tokens="4") as mock:
         for stream in (True, False):

@@ -163,7 +163,7 @@ def test_a_call_in_one_piece(client: openai.OpenAI) -> None:
 
 
 def test_a_call_as_a_stream(client: openai.OpenAI) -> None:
-    """The reasoning comes first, then the head of the call, then its arguments, in chunks of their own."""
+    """The reasoning comes first, then the head of the call, then its arguments, in their own chunks."""
     with client.chat.completions.create(model="small", messages=LOOKING, stream=True) as stream:
         deltas = [chunk.choices[0].delta.to_dict() for chunk in stream]
     head = {"name": "weather", "arguments": ""}

@@ -41,7 +41,7 @@ def test_health(instant: MockProcess) -> None:
 
 
 def test_models(instant: MockProcess) -> None:
-    """A server without names of its own lists the name that it answers with by default."""
+    """A server without names lists the name that it answers with by default."""
     status, body, _ = get(instant, "/v1/models")
     assert status == 200
     assert [model["id"] for model in orjson.loads(body)["data"]] == ["mock"]

@@ -47,7 +47,7 @@ def test_it_says_so_in_a_sentence() -> None:
 
 
 def test_nothing_paced_is_nothing_kept() -> None:
-    """Without a chunk that was due at a time of its own, there is nothing to say but that."""
+    """Without a chunk that was due at its own time, there is nothing to say but that."""
     assert str(counted()) == "nothing was paced: no chunk had a separate due time"
     assert counted() == Punctuality(0, 0, 0, 0, 0)
 

@@ -26,7 +26,7 @@ def test_tokens_join_to_the_text(text: str) -> None:
 
 
 def test_a_token_is_a_word_with_the_space_before_it() -> None:
-    """Words keep their leading white space; what trails is a token of its own."""
+    """Words keep their leading white space; what trails is its own token."""
     assert split("The answer  is\n42 ") == ("The", " answer", "  is", "\n42", " ")
 
 

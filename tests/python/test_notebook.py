@@ -45,7 +45,7 @@ class Kernel:
 
 @pytest.fixture
 def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Kernel]:
-    """A kernel of this interpreter, in a folder of its own."""
+    """A kernel of this interpreter, in a separate folder."""
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path / "runtime"))
     manager = KernelManager(kernel_name="python3")

@@ -1,4 +1,4 @@
-"""The writer's heartbeat: what a log says of its own completeness is true, at any moment."""
+"""The writer's heartbeat: what a log says about its completeness is true, at any moment."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def test_a_session_has_its_order_too() -> None:
 
 
 def test_interleaved_requests_do_not_disturb_each_other() -> None:
-    """Each request has a state of its own."""
+    """Each request has its own state."""
     kinds = (EventType.LOADGEN_ISSUE_CALLED, EventType.REQUEST_SENT, EventType.COMPLETE)
     both = [event for kind in kinds for event in (*events(kind, uuid="a"), *events(kind, uuid="b"))]
     assert violations(both) == []

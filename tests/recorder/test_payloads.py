@@ -138,6 +138,6 @@ def test_every_event_has_a_payload() -> None:
 
 
 def test_every_key_has_a_meaning() -> None:
-    """In its row; keys of `texts` that have rows of their own say it there."""
+    """In its row; keys of `texts` that have separate rows say it there."""
     missing = {key for key, meaning in payload_files.meanings().items() if meaning is None}
     assert missing == {(kind, "texts") for kind in ("SensorReading", "Question", "Issued", "Response")}

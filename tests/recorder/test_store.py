@@ -103,7 +103,7 @@ def test_a_finished_log_is_one_file(tmp_path: Path) -> None:
 
 
 def test_big_members_stand_apart() -> None:
-    """Texts and arrivals have columns of their own; the event's mapping is left as it is."""
+    """Texts and arrivals have separate columns; the event's mapping is left as it is."""
     data = {"status": 200, "texts": {"output": "hé"}, "chunk_gaps_us": b"\x01\x00\x00\x00"}
     event = Event(EventType.COMPLETE, 5, "a", data)
     assert schema.row(event) == (23, 5, "a", '{"status":200}', '{"output":"hé"}', b"\x01\x00\x00\x00")

@@ -1,4 +1,4 @@
-"""The log of a run, split over nodes with clocks of their own."""
+"""The log of a run, split over nodes with their own clocks."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ def test_what_the_libraries_cannot_read_is(error: Exception) -> None:
 
 
 def test_an_interrupt_that_duckdb_wrapped_is_unwrapped() -> None:
-    """DuckDB raises an exception of a stream that it reads as an error of its own."""
+    """DuckDB raises an exception of a stream that it reads as its own error."""
     with pytest.raises(KeyboardInterrupt), blaming(LOG):
         raise duckdb.InvalidInputException("Python exception: KeyboardInterrupt")
 

@@ -34,7 +34,7 @@ def test_a_limit_inside_the_backlog_makes_the_run_invalid() -> None:
 
 
 def test_several_limits() -> None:
-    """Each is named, with a limit of its own; one that an old log does not have without."""
+    """Each is named, with its own limit; one that an old log does not have without."""
     counts = replace(OFFLINE.counts, by_error={"total_timeout": 80, "first_byte_timeout": 5})
     (finding,) = cut(replace(OFFLINE, counts=counts, timeouts_s={"first_byte_timeout": 90.5}))
     assert "--timeout and --first-byte-timeout 90.5s ended 85 of 2400" in finding.message

@@ -257,7 +257,7 @@ def test_only_some_categories_count_of_the_servers_tokens(a_run: NewRun) -> None
 
 @pytest.mark.slow
 def test_only_some_categories_count_of_a_tokenizers_tokens(a_run: NewRun) -> None:
-    """Each category has texts of its own."""
+    """Each category has its own texts."""
     more = {"texts": texts_of("abcde", "xyz"), "reasoning_tokens": 10}
     run = a_run().answers(50, 60, 90, usage=(1, 30), **more).ends()
     definitions = [

@@ -488,7 +488,7 @@ def test_only_a_counted_run_is_to_be_resumed(ended: str) -> None:
         ("client_bug", "oops", "`loadgen check` shows"),
     ],
 )
-def test_failures_have_remedies_of_their_own(name: str, message: str, remedy: str) -> None:
+def test_failures_have_their_own_remedies(name: str, message: str, remedy: str) -> None:
     """The most frequent failure decides, whether all requests failed or some."""
     every = counts(completed=0, failed=100, by_error={name: 100})
     assert remedy in remedies(counts=every, messages={name: message})["nothing_completed"]
@@ -567,7 +567,7 @@ def test_with_contention_the_interval_of_the_ttft_is_stated_however_small() -> N
 
 
 def test_findings_with_other_causes_stay_apart() -> None:
-    """A slow disk, without contention, is a finding of its own cause and remedy."""
+    """A slow disk, without contention, is a finding with its cause and remedy."""
     slow = RecorderHealth(lost=0, longest_wait_ms=474.0)
     both = findings(replace(GOOD, recorder=slow, **TTFT_IN_DOUBT))
     assert [finding.code for finding in both] == ["late_reads", "recorder_slow"]

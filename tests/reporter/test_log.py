@@ -341,7 +341,7 @@ def test_a_missing_log(tmp_path: Path) -> None:
 
 
 def test_not_a_log(tmp_path: Path) -> None:
-    """A file that is not SQLite, and another SQLite file, have messages of their own."""
+    """A file that is not SQLite, and another SQLite file, have their own messages."""
     (tmp_path / "text").write_text("hello\n" * 1000)
     with closing(sqlite3.connect(tmp_path / "other.db")) as connection:
         connection.execute("CREATE TABLE events (seq INTEGER)")

@@ -59,7 +59,7 @@ SUMMARIES = (
 def test_columns_that_are_summarized_in_turns(
     a_run: NewRun, monkeypatch: pytest.MonkeyPatch, at_once: int
 ) -> None:
-    """As of a run with very many requests: the same figures, also over a window of its own."""
+    """As of a run with very many requests: the same figures, also over its own window."""
     run = a_run()
     for number in range(4):
         run.answers(50 + number, 90, at_ms=3 + number, complete=95 + number, usage=(10, 4))

@@ -117,7 +117,7 @@ def test_in_a_closed_loop_the_throughput_is_affected(a_run: NewRun) -> None:
 
 
 def test_locked_rules_and_rules_over_several_runs_judge_the_run_as_a_whole() -> None:
-    """As without rules; a percentile without a figure of its own goes by the next one up."""
+    """As without rules; a percentile without a figure goes by the next one up."""
     rules = of_expressions(["ttft:p(97)<1s", "ttft:p(99.95)<1s", "ttft:min<1s"])
     assert asked_figures(rules) == (
         AffectedFigure("ttft", "p99"),

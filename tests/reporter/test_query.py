@@ -76,7 +76,7 @@ def test_every_view_is_documented() -> None:
 
 @for_each("view", VIEWS)
 def test_every_column_is_documented(folder: Path, ask: Callable[..., QueryResult], view: str) -> None:
-    """A view has the columns that the page describes, in that order; metrics have a table of their own."""
+    """A view has the columns that the page describes, in that order; metrics have a separate table."""
     own, _, metrics = SECTIONS[view].partition("<!-- metrics -->")
     cells = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|", own, re.MULTILINE)
     documented = re.findall(r"`(\w+)`", "".join(cells))
@@ -140,7 +140,7 @@ def test_a_time_that_python_does_not_have(folder: Path) -> None:
 
 
 def test_several_statements_answer_with_the_last(folder: Path) -> None:
-    """A query may make something to ask of, and a memory limit of its own."""
+    """A query may make something to ask of, and its own memory limit."""
     sql = (
         "SET memory_limit = '1GB'; CREATE TABLE t AS SELECT status FROM samples; SELECT count(*) AS n FROM t"
     )

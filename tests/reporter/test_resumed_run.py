@@ -312,7 +312,7 @@ def test_abandoned_requests_are_counted_where_nothing_completed(a_run: Callable[
 
 @pytest.mark.slow
 def test_moments_and_stages_of_several_segments(segments: tuple[Run, Run]) -> None:
-    """Each segment has moments of its own, and goes on where the one before it left the plan's stages."""
+    """Each segment has its own moments, and goes on where the one before it left the plan's stages."""
     first, second = segments
     first.settings["load"] = {"kind": "constant", "profile": "steps:10..20x2,0.1s"}
     first.stops(60).ends(60, "interrupted")

@@ -53,7 +53,7 @@ def results(run: Path, name: str = "results.jsonl", **options: Any) -> list[dict
 
 
 def test_a_row_has_everything_about_a_request(scored: Path) -> None:
-    """The official score has columns of its own, every score is in `scores`; failures have columns too."""
+    """The official score has separate columns, every score is in `scores`; failures have columns too."""
     right, wrong, failed = results(scored)
     assert (right["task"], right["question_id"], right["attempt"]) == ("gsm8k", "question 0", 1)
     assert (right["scorer"], right["score"], right["passed"]) == ("official", 1.0, True)

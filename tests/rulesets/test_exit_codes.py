@@ -39,7 +39,7 @@ def test_the_help_lists_them() -> None:
 
 
 def test_the_quickstart_has_each() -> None:
-    """In words of its own."""
+    """In its own words."""
     text = " ".join((ROOT / "docs" / "quickstart.md").read_text(encoding="utf-8").split())
     sentence = text.partition("Exit codes: ")[2].partition(" ([gate.md]")[0]
     assert [int(part.split()[0]) for part in sentence.split(", ")] == [code.value for code in LISTED]
@@ -65,7 +65,7 @@ def test_commands_name_their_exit_codes() -> None:
 
 
 def test_sessions_return_and_raise() -> None:
-    """Only the main block of a file that is a child process of its own ends a process."""
+    """Only the main block of a file that is its own child process ends a process."""
     ends = [
         (path.name, call) for path in (ROOT / "loadgen" / "sessions").rglob("*.py") for call in calls(path)
     ]

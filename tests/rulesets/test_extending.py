@@ -393,7 +393,7 @@ def test_models_and_scenarios_can_be_added_to_what_is_open(house: Path) -> None:
     assert book.rulesets["m-8b", "x"].dataset.name == "questions"
 
 
-def test_a_model_of_its_own_is_one_of_any(tmp_path: Path) -> None:
+def test_a_new_model_is_one_of_any(tmp_path: Path) -> None:
     """What is said for `*` holds for a model that a file names, and may be tightened for it."""
     (tmp_path / "any.yaml").write_text(
         "schema: rulesets/1\nruleset: {name: any, version: a, locked: true}\n"

@@ -157,7 +157,7 @@ def test_the_metrics_that_a_ruleset_reports() -> None:
 
 
 def test_a_ruleset_of_metrics() -> None:
-    """Latencies by a statistic of their own; nothing, or a metric twice, is a mistake."""
+    """Latencies by their own statistic; nothing, or a metric twice, is a mistake."""
     rules = of_metrics([Throughput(10), QueryLatency(target_qps=20, strict=True)], stat="p90")
     assert [unparse(target) for target in rules.targets] == ["qps:value>=10req/s", "latency:p(90)<50ms"]
     for metrics, why in (([], "one metric or more"), ([TTFT(1), TTFT(2)], "ttft is there twice")):

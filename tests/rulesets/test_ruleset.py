@@ -415,7 +415,7 @@ def test_invalid_stored_rules_are_refused(wrong: dict[str, object]) -> None:
     "part", [{"value": "x"}, {"metric": []}, {"op": "=<"}, {"id": 7}, {"where": [[1, 2]]}, {"source": 7}]
 )
 def test_an_invalid_stored_target_is_refused(part: dict[str, object]) -> None:
-    """Likewise."""
+    """As above."""
     stored = of_expressions(["ttft:p(99)<500ms"]).to_dict()
     stored["targets"] = [stored["targets"][0] | part]
     with pytest.raises(RulesetError, match="the log's rules cannot be read"):

@@ -57,7 +57,7 @@ def test_what_is_not_there_has_no_score() -> None:
 
 
 def test_another_scorer_never_answers_for_the_benchmark() -> None:
-    """A simpler rule has a name of its own; own data has no official one, and any scorer does."""
+    """A simpler rule has its own name; own data has no official one, and any scorer does."""
     report = [accuracy_item(scorer="simple"), accuracy_item("mine", "exact", official=None)]
     assert score(report, "ifeval") is None
     assert score(report, "ifeval.strict") is None

@@ -147,7 +147,7 @@ def test_an_agent_is_benched(server: MockProcess, tmp_path: Path) -> None:
 
 
 def test_several_runs_at_once_share_nothing(server: MockProcess) -> None:
-    """Each has a client of its own: the tokens of a run are its own."""
+    """Each has its own client: the tokens of a run are its own."""
 
     async def bench(batch_size: int) -> list[int]:
         async with ExternalLLMClient("m", "sk-own-key", server.url) as client:

@@ -230,7 +230,7 @@ def test_the_agents_time_is_not_the_clients(
 
 
 @pytest.mark.slow
-def test_set_up_and_finish_are_times_of_their_own(
+def test_set_up_and_finish_are_their_own_times(
     server: MockProcess, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What a benchmark does around an episode is neither the agent's nor the client's time."""

@@ -304,7 +304,7 @@ def test_an_agent_with_tools_of_this_program(server: MockProcess, folder: Path) 
 
 @pytest.mark.slow
 def test_an_agent_runs_commands_in_a_sandbox(server: MockProcess, folder: Path) -> None:
-    """One of its own for each episode, also without a benchmark."""
+    """Its own one for each episode, also without a benchmark."""
     with (folder / "own_agents.py").open("a") as file:
         file.write(
             "\nasync def shell(sample, ask, sandbox):\n"

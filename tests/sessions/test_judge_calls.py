@@ -249,7 +249,7 @@ def test_an_unreadable_verdict_is_asked_again(run: Path, tmp_path: Path) -> None
 
 
 def test_calls_are_not_part_of_the_measurement(run: Path, judge: MockProcess) -> None:
-    """They are requests of a segment of their own: the run has as many requests and segments as it had."""
+    """They are requests of a separate segment: the run has as many requests and segments as it had."""
     ask(run, judge.url)
     with remembered_log(run, ["events"]) as connection:
         (measured,) = connection.execute("SELECT count(*) FROM samples").fetchone() or (None,)

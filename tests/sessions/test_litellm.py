@@ -57,7 +57,7 @@ def test_a_provider_is_asked_through_litellm(monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.slow
 def test_requests_to_a_provider_are_measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """`--url litellm:` translates in a process of its own; errors have the provider's status."""
+    """`--url litellm:` translates in a separate process; errors have the provider's status."""
     with start_mock(ttft="1ms", itl="0", tokens="4", api_key="sk-own-key") as mock:
         monkeypatch.setenv("OPENAI_API_BASE", mock.url)
         monkeypatch.setenv("OPENAI_API_KEY", "sk-own-key")

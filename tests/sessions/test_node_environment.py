@@ -33,7 +33,7 @@ def program(text: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
 
 
-@pytest.mark.skipif(not LINUX, reason="a thread has a niceness of its own on Linux only")
+@pytest.mark.skipif(not LINUX, reason="a thread has its own niceness on Linux only")
 def test_every_thread_of_a_node_gets_the_usual_priority() -> None:
     """Ray's own threads too: one that is niced keeps the others from running while it has the GIL."""
     if program(RAISED).returncode:

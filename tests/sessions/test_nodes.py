@@ -256,7 +256,7 @@ def test_an_object_store(mock: MockProcess, bucket: str, tmp_path: Path) -> None
     ends: list[Any] = []
     prepared = prepared_of(mock, concurrency=6, requests=210, shards=bucket)
     with pytest.MonkeyPatch.context() as patch:
-        # Nodes upload by themselves, in processes of their own.
+        # Nodes upload by themselves, in separate processes.
         patch.setattr(Place, "upload", lambda *_: pytest.fail("uploaded by the coordinator"))
         run(prepared, tmp_path / "run", AFRESH, kill)
     session_id, environment = session_row(tmp_path / "run" / "events.db")
@@ -360,7 +360,7 @@ def test_a_clock_in_another_network() -> None:
 
 @contextmanager
 def network_namespace() -> Iterator[tuple[Sequence[str], str, bool]]:
-    """A network of its own behind a pair of devices with 8 ms there and 1 ms back.
+    """A separate network behind a pair of devices with 8 ms there and 1 ms back.
 
     Returns:
         What a command in it begins with, its address, and whether the kernel delays.

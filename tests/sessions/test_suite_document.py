@@ -253,7 +253,7 @@ def test_run_names_trackers(tmp_path: Path) -> None:
 
 
 def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
-    """Each on a line of its own, up to ten, with their line numbers."""
+    """Each on a separate line, up to ten, with their line numbers."""
     path = tmp_path / "s.toml"
     path.write_text('[[models]]\nname = "a"\nwrong = 1\n\n[[loads]]\nwrong = 1\n')
     with pytest.raises(UsageError) as refused:

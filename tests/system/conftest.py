@@ -45,7 +45,7 @@ class WatchedRun:
     """A `loadgen perf` that is under way.
 
     Attributes:
-        process: Its process, which leads a group of its own.
+        process: Its process, which leads its own group.
         log: Its log.
     """
 

@@ -53,7 +53,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     if made.returncode:
         pytest.skip(f"no file system can be made here: {made.stderr.strip()}")
     yield folder
-    subprocess.run(["umount", str(folder)], check=True)  # noqa: S607 (likewise)
+    subprocess.run(["umount", str(folder)], check=True)  # noqa: S607 (as above)
 
 
 def completed(log: Path) -> int:

@@ -183,7 +183,7 @@ def test_commands_read_a_run_from_any_source(
 def test_commands_that_write_to_a_log_refuse_an_archive(
     runs: dict[str, str], source: str, tmp_path: Path
 ) -> None:
-    """With a message of their own."""
+    """With their own message."""
     for words, message in REFUSED.values():
         with pytest.raises(UsageError, match=message):
             outcome(words, runs[source], tmp_path)

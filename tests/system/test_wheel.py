@@ -1,4 +1,4 @@
-"""The wheel, installed into an environment of its own: it is complete, and works far from the repository."""
+"""The wheel, installed into a separate environment: it is complete, and works far from the repository."""
 
 from __future__ import annotations
 

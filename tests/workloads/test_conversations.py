@@ -128,7 +128,7 @@ def test_a_plain_question_is_one(tmp_path: Path) -> None:
     assert load_prompts(file).samples == (Sample(0, "u"), Sample(1, "u", "s"))
 
 
-def test_a_system_prompt_in_a_column_of_its_own(tmp_path: Path) -> None:
+def test_a_system_prompt_in_its_own_column(tmp_path: Path) -> None:
     """It goes before the messages; nulls, as Parquet has them, are left out; so is what comes after."""
     file = tmp_path / "q.jsonl"
     named = {**USER, "tool_calls": None, "name": "Ann"}

@@ -32,7 +32,7 @@ ANSWER = Answer(
 def scorer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> Callable[..., Scorer]:
-    """Make a scorer of the function `score` of a module with this text, in a folder of its own."""
+    """Make a scorer of the function `score` of a module with this text, in a separate folder."""
     name = f"graders_{abs(hash(request.node.nodeid))}"
     monkeypatch.setattr("sys.path", list(sys.path))
 

@@ -69,7 +69,7 @@ def test_lengths_are_those_of_words_without_a_tokenizer() -> None:
 @given(seed=SEEDS)
 @settings(max_examples=20)
 def test_no_two_begin_alike(seed: int) -> None:
-    """Each message begins with a number of its own, so that a prefix cache helps with none."""
+    """Each message begins with its own number, so that a prefix cache helps with none."""
     turns = lengths("--turns", "uniform:1..3")
     dataset = prompts_to_length(wanted(50, "fixed:40", turns=turns, seed=seed))
     begun = [tuple(text.split()[:7]) for sample in dataset.samples for text in user_text(sample)]
@@ -106,7 +106,7 @@ def test_prefixes_are_shared_by_groups() -> None:
     assert len({system.split()[0:4][-1] + system[:8] for system in systems}) == 4
 
 
-def test_turns_have_lengths_of_their_own() -> None:
+def test_turns_have_their_own_lengths() -> None:
     """Each turn of a conversation has its prompt and its most output tokens."""
     more = {
         "turns": lengths("--turns", "fixed:3"),

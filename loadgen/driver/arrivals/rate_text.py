@@ -2,7 +2,7 @@
 
     20                      always 20 requests/s
     ramp:1..50,60s          from 1 to 50 within 60 s, linearly, then 50
-    ramp-exp:1..50,60s      likewise, by the same factor each second
+    ramp-exp:1..50,60s      by the same factor each second
     steps:10..50x5,60s      10, 20, 30, 40 and 50, each for 12 s, then 50
     sine:20,10,60s          20 on average, between 10 and 30, in waves of 60 s that begin at 20 and rise
     bursts:5,100,10s,1s     every 10 s: 9 s at 5, then 1 s at 100

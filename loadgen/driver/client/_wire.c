@@ -1216,7 +1216,7 @@ static PyMethodDef wire_methods[] = {
 };
 
 static PyType_Slot wire_slots[] = {
-    {Py_tp_doc, "An I/O loop in a thread of its own."},
+    {Py_tp_doc, "An I/O loop in a separate thread."},
     {Py_tp_new, wire_new},
     {Py_tp_dealloc, wire_dealloc},
     {Py_tp_methods, wire_methods},

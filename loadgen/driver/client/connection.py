@@ -143,7 +143,7 @@ class Connection:
         except OSError:
             return True
         if waiting:
-            # TLS has business of its own, such as tickets for later sessions; anything else spoils it.
+            # TLS has its own business, such as tickets for later sessions; anything else spoils it.
             self._on_readable()
         return not (waiting and self.reusable)
 

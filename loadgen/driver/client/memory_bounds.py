@@ -1,6 +1,6 @@
 """Bounds on the memory that a server can make this program hold: beyond is `too_large`.
 
-Time has bounds of its own (`timeouts.py`): an endless trickle ends with its request's time.
+Time has its own bounds (`timeouts.py`): an endless trickle ends with its request's time.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """LiteLLM as an endpoint: `--url litellm:` with a model such as `openai/gpt-4o`.
 
-A process of its own translates, and the client measures that process: what LiteLLM takes is in the server's
+A separate process translates, and the client measures that process: what LiteLLM takes is in the server's
 figures.
 """
 

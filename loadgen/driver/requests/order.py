@@ -51,7 +51,7 @@ def _shuffled(samples: int, seed: int) -> Order:
     """A separate permutation for every pass.
 
     None is ever written down, for that would hold up a worker whenever a pass begins. The samples lie in a
-    square instead, and each round shifts every row by an amount of its own and then swaps rows and columns
+    square instead, and each round shifts every row by its own amount and then swaps rows and columns
     (a Feistel network): whatever the amounts are, no two land on each other. What lands
     outside the samples goes on until that is over.
     """

@@ -1,6 +1,6 @@
 """The process that reads sensors while a session runs.
 
-It is a program of its own with the lowest priority: what it parses takes no time from the interpreters that
+It is a separate program with the lowest priority: what it parses takes no time from the interpreters that
 issue, stamp and write, a driver's library that hangs or crashes takes no run with it, and an endless page
 takes only its own time. It writes a JSON line for each reading, and ends when its standard input does.
 """

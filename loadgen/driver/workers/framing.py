@@ -15,7 +15,7 @@ from lazy_dataclasses import dataclass
 from loadgen.driver.client.endpoint import Endpoint  # noqa: TC001 (what is unpickled is imported before a fork)
 from loadgen.driver.client.memory_bounds import MAX_TOGETHER_BYTES
 from loadgen.driver.phase import Shard
-from loadgen.driver.plan import Plan  # noqa: TC001 (likewise)
+from loadgen.driver.plan import Plan  # noqa: TC001 (as above)
 from loadgen.driver.requests.request_source import RequestSource
 from workloads.sample import Sample
 from workloads.synthetic.word_prompts import TextSamples

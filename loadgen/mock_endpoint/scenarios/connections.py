@@ -284,7 +284,7 @@ CONNECTIONS: Final = (
         "reset_after_done",
         "a RST 10 ms after `[DONE]`, before the body's own end",
         _answered(Reset(END_MS + 10)),
-        right="likewise",
+        right="same",
         protocols=OPENAI,
     ),
     Scenario(

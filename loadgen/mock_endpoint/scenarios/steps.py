@@ -79,7 +79,7 @@ class ScenarioScript:
 
     Attributes:
         counted: Whether the server tells how many tokens it sent.
-        streamed: Whether each event has a time of its own; else the answer is one JSON text.
+        streamed: Whether each event has its own time; else the answer is one JSON text.
     """
 
     steps: tuple[Step, ...]

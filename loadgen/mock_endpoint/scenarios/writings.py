@@ -61,7 +61,7 @@ def of_media_type(media_type: str, dialect: Dialect) -> ScenarioScript:
 
 
 def json_lines(media_type: str, dialect: Dialect) -> ScenarioScript:
-    """Each payload in a line of its own, without `data:`."""
+    """Each payload in a separate line, without `data:`."""
 
     def line(data: bytes) -> bytes:
         lines = data.replace(chat.DONE, b"").splitlines()
@@ -185,7 +185,7 @@ WRITINGS: Final = (
         "json_lines_as_events",
         "JSON lines as `text/event-stream`",
         partial(json_lines, "text/event-stream"),
-        right="likewise",
+        right="same",
     ),
     Scenario(
         "crlf", "lines end in CR LF", _replaced(b"\n", b"\r\n"), right="the standard allows CR LF, LF and CR"

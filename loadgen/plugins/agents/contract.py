@@ -109,7 +109,7 @@ class RolloutRequest(BaseModel):
         server_url: Kept for the contract; the client of the context is what asks.
         completion_params: Sampling settings, which the loop passes on itself.
         max_turns: The most calls of the model, which the loop heeds itself.
-        max_tokens_total: The most tokens, likewise.
+        max_tokens_total: The most tokens, as above.
         metadata: Facts about the rollout; `execution_mode` is `bench`.
     """
 

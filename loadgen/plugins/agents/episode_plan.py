@@ -82,7 +82,7 @@ class AgentCommand:
             are replaced; `{host}` is the URL without its `/v1`.
         task: How it gets the task: on `stdin`, or as a `file` whose name is in LOADGEN_TASK_FILE.
         environment: Further variables, with the same replacements.
-        files: What is written into its folder first, likewise, by path.
+        files: What is written into its folder first, as above, by path.
         reward: A glob of a file that it leaves in its folder, with a number: the reward of the episode.
         reward_member: Of JSON, the member that is the number.
         preset: The name of the preset; empty for none.
@@ -105,7 +105,7 @@ class EpisodePlan:
         agent: `module:attribute` of an agent that plays every sample; None for the code of each sample.
         command: A program that plays every sample; None for none.
         tools: The tools of an agent of this program that plays every sample; empty for none.
-        sandbox: Where commands of episodes run, but for those of a benchmark with an image of its own; None
+        sandbox: Where commands of episodes run, but for those of a benchmark with its own image; None
             where no command of a model may run.
         sequential: Whether one agent plays all samples, one after the other, and keeps its state.
         paths: Folders in which modules are looked for first.

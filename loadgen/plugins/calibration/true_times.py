@@ -73,7 +73,7 @@ class ComparedTimes:
         tpot: Time per output token after the first.
         itl: Time from one token chunk to the next, over all chunks of all requests.
         ttft_each: |reported - true|, request by request.
-        tpot_each: Likewise.
+        tpot_each: As above.
     """
 
     requests: int

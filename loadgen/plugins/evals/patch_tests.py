@@ -59,7 +59,7 @@ WORKSPACE: Final = "/workspace"
 """Of SWE-bench Pro."""
 
 _PATCH: Final = "/tmp/patch.diff"  # noqa: S108 (of the container)
-_SCRIPT: Final = "/tmp/eval.sh"  # noqa: S108 (likewise)
+_SCRIPT: Final = "/tmp/eval.sh"  # noqa: S108 (as above)
 _CLEAN: Final = "git checkout -- . ; git clean -fd"
 """What a way that failed has left, `--reject` above all, would make the next one fail."""
 _WAYS: Final = (

@@ -71,7 +71,7 @@ def run_events(imported: Imported, session: Session) -> Iterator[Event]:
 
 
 def scoring_events(imported: Imported, session: Session) -> Iterator[Event]:
-    """The events of the scoring, which is a segment of its own."""
+    """The events of the scoring, which is a separate segment."""
     event = _in_order(session)
     yield event(EventType.SCORING_STARTED, data=_scoring(imported.chosen, imported.results.attempts))
     for uuid, attempt in imported.attempts():

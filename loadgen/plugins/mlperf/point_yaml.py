@@ -30,7 +30,7 @@ DISCLOSED: Final = (
 DEDICATED: Final = "dedicated"
 ELECTED: Final = "elected"
 NOT_OFFLINE: Final = "none"
-"""What a point is to Offline: a run of its own, the point at C_max that is elected for it, or neither."""
+"""What a point is to Offline: a separate run, the point at C_max that is elected for it, or neither."""
 
 AGENTIC: Final = "agentic_inference"
 """How mlcommons/endpoints calls the closed loop of a benchmark of conversations with tools."""

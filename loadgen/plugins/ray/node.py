@@ -1,7 +1,7 @@
 """A node of a session: runs the worker processes and the recorder of one machine.
 
 The coordinator calls its methods, by Ray or otherwise; moments in what they take and return are on the node's
-own clock. What runs it must be a process of its own, because a process has one recorder.
+own clock. What runs it must be a separate process, because a process has one recorder.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class NodeConfig:
     Attributes:
         plan: What the whole session is to do, without what ends it by the counters of all nodes.
         connect_ahead: How many connections are opened ahead, on all nodes.
-        shards: Where all shards lie, if on a shared path; else this node's is in a folder of its own.
+        shards: Where all shards lie, if on a shared path; else this node's is in a separate folder.
         store: The address in an object store to which logs are uploaded at the end.
         sandboxes: What must be here for episodes, and for scorers of what they answer; None for nothing.
         folder: Where the coordinator runs: modules and data are looked for there, if there is such a folder.

@@ -15,7 +15,7 @@ _THREADS: Final = Path("/proc/self/task")
 def take_usual_priority() -> None:
     """Undo Ray's niceness of 15, if allowed.
 
-    On Linux each thread has a niceness of its own. Those of Ray take the GIL as well: while one that is niced
+    On Linux each thread has its own niceness. Those of Ray take the GIL as well: while one that is niced
     holds it and waits for a processor, no other runs Python.
     """
     threads = [int(thread.name) for thread in _THREADS.iterdir()] if LINUX else [0]

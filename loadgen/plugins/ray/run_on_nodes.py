@@ -207,7 +207,7 @@ def finish_on_nodes(
 ) -> tuple[Prepared, WriterError | None]:
     """Finish a session; return the remaining part, and the error of a failed log, if any.
 
-    The nodes of now have names of their own: each writes a shard more.
+    The nodes of now have their own names: each writes a shard more.
 
     Raises:
         SetupError: The nodes cannot take part; which, and what to do.

@@ -6,7 +6,7 @@ is closed, and with it everything that was started and written:
 
     this process ── first process of new namespaces ── commands, and what they start
 
-The first process builds a root of its own: the system's folders as read-only, an empty `/tmp` and working
+The first process builds its own root: the system's folders as read-only, an empty `/tmp` and working
 folder in memory, and nothing else of this machine. Commands have no capabilities and no network. It imports
 the standard library alone.
 """
@@ -28,7 +28,7 @@ from typing import Any
 
 LENGTH = struct.Struct("=II")
 """Before a message: the length of its JSON, and of the bytes that follow it."""
-ROOT = "/tmp"  # noqa: S108 (where the new root is mounted, in namespaces of its own)
+ROOT = "/tmp"  # noqa: S108 (where the new root is mounted, in separate namespaces)
 SYSTEM = ("/bin", "/etc", "/lib", "/lib32", "/lib64", "/nix", "/opt", "/sbin", "/usr")
 DEVICES = ("full", "null", "random", "urandom", "zero")
 MOST_DESCRIPTORS = 1024
@@ -41,7 +41,7 @@ def loaded(name: str) -> Any:
     """A file of this folder as a module, wherever the package is."""
     spec = util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
     assert spec is not None  # noqa: S101 (the name ends in .py)
-    assert spec.loader is not None  # noqa: S101 (likewise)
+    assert spec.loader is not None  # noqa: S101 (as above)
     module = util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

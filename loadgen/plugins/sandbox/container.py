@@ -1,8 +1,8 @@
 """A Docker container as a sandbox.
 
 Its first process, Docker's own init, reaps orphans; its child reads from a connection of this process, and
-when this process ends, however it ends, so do those, and the daemon removes the container. They run as a user
-of their own, so that no command can signal or trace them. docs/sandbox.md says what else holds.
+when this process ends, however it ends, so do those, and the daemon removes the container. They run as a
+separate user, so that no command can signal or trace them. docs/sandbox.md says what else holds.
 """
 
 from __future__ import annotations

@@ -31,8 +31,8 @@ class ProgramLimits:
         file_bytes: Of a file that it writes.
         files: Open at once.
         disk_bytes: In all files together; only with namespaces.
-        disk_files: How many files and folders; likewise.
-        processes: With their threads; likewise, and unless the user is root.
+        disk_files: How many files and folders; as above.
+        processes: With their threads; as above, and unless the user is root.
     """
 
     wall_s: float
@@ -55,7 +55,7 @@ class Job:
         timeout_s: For the program, or for each test.
         name: The function, where one is called.
         inputs: For each test, what goes in: text, or for a function a JSON value a line, one an argument.
-        outputs: For each test, what must come out, likewise.
+        outputs: For each test, what must come out, as above.
     """
 
     kind: Literal["program", "functional", "standard_input"]

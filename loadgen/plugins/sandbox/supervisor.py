@@ -8,7 +8,7 @@ With namespaces:    supervisor ── first process of a new namespace ── ru
 Without them:       supervisor ── runner
 
 In new namespaces (user, processes, mounts, network, IPC) the program sees no other process, writes to a file
-system of its own, of bounded size, and ends with the namespace's first process, whatever it has started.
+its own system, of bounded size, and ends with the namespace's first process, whatever it has started.
 Without them the supervisor adopts and kills what the program leaves, and removes its folder.
 """
 
@@ -44,7 +44,7 @@ def loaded(name: str) -> ModuleType:
     """A file of this folder as a module, wherever the package is."""
     spec = util.spec_from_file_location(name, HERE / f"{name}.py")
     assert spec is not None  # noqa: S101 (the name ends in .py)
-    assert spec.loader is not None  # noqa: S101 (likewise)
+    assert spec.loader is not None  # noqa: S101 (as above)
     module = util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -112,7 +112,7 @@ def in_namespaces(job: dict[str, Any]) -> int | None:
 
 
 NO_MOUNTS = -1
-"""What the first process says where it could not have a file system of its own."""
+"""What the first process says where it could not have a separate file system."""
 
 
 def guarded(body: Any) -> None:

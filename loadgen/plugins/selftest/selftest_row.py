@@ -56,7 +56,7 @@ def rows(
         names: Of scenarios; none for all but those whose second response only `make chaos`, which knows
             when it came, can tell from the right one.
         protocols: Those of which a scenario is tried where it exists for it; None for all.
-        transports: Likewise.
+        transports: As above.
 
     Raises:
         UsageError: A scenario or a protocol does not exist, or nothing is left.

@@ -51,7 +51,7 @@ def _mp3(data: bytes) -> tuple[int, float | None]:
     for place in range(start, len(data) - 3):
         if (rate := _frame_rate(data, place)) is None:
             continue
-        # A frame of LAME's with facts on the file has a bit rate of its own.
+        # A frame of LAME's with facts on the file has its own bit rate.
         has_facts = any(name in data[place : place + _FACTS_WITHIN] for name in (b"Xing", b"Info"))
         return place, _frame_rate(data, _next_frame(data, place)) or rate if has_facts else rate
     return start, None

@@ -32,7 +32,7 @@ class ToolSelectionResult:
         accuracy: The share of scenarios with all steps right, over those issued.
         scenarios: How many were issued.
         input_tokens: The mean of a request; None where tokens were not counted.
-        output_tokens: Likewise.
+        output_tokens: As above.
         headlines: Every figure of docs/tool-selection.md by its name; None where one is not defined.
         by_level: The accuracy of each level.
         report: The whole report, as report.json has it.
@@ -60,7 +60,7 @@ async def run_benchmark(
 ) -> ToolSelectionResult:
     """Ask a model the scenarios of a tool set, and score the answers.
 
-    The session runs in a process of its own, so this works in a running event loop. The key is taken from
+    The session runs in a separate process, so this works in a running event loop. The key is taken from
     the environment variable that the model's file names. Requests are spread over time where the file
     has limits per minute.
 
@@ -69,7 +69,7 @@ async def run_benchmark(
         model_name: As for `load_model_config`.
         out: The folder of the run, which must not exist; runs/<time>-<model> without one.
         url: The endpoint; by default that of the model's provider.
-        data: A folder with files of your own.
+        data: A folder with your own files.
         levels: `all`, or levels with `+` between.
         descriptions: Whose words describe the tools.
         form: `minimal`, `compact` or `full`.

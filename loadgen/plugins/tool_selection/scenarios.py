@@ -55,7 +55,7 @@ def get_benchmark_scenarios(
         include_adversarial: Whether those of level `adversarial` are.
         tool_set_name: Whose tools are expected; scenarios that it has no tool for are left out.
         levels: The only levels; by default all.
-        data: A folder with tool sets or a `scenarios.jsonl` of your own.
+        data: A folder with tool sets or your own `scenarios.jsonl`.
 
     Raises:
         TaskError: The level does not exist, or none is left.

@@ -103,7 +103,7 @@ class ModelConfig:
         temperature: Of its sampling; None leaves it to the task.
         api_key_env: The environment variable that has the key; empty where the file names none.
         requests_per_minute: The provider's limit; None where the file has none.
-        tokens_per_minute: Likewise.
+        tokens_per_minute: As above.
     """
 
     input_cost: float

@@ -93,7 +93,7 @@ def _require_fitting(settings: PerfSettings) -> None:
 
 
 def _made(prompts: PromptSettings, batch: Lengths, count: int, seed: int, *, has_query: bool) -> Dataset:
-    """Synthetic inputs, and queries in texts of their own."""
+    """Synthetic inputs, and queries in their own texts."""
     firsts = _firsts(batch, count, seed)
     texts = synthetic_dataset(prompts, firsts[-1], seed)
     facts: dict[str, Any] = {"batch": batch.spec}

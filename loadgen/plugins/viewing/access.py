@@ -30,7 +30,7 @@ _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; "
     "frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-"""What a page of the server itself may load. A report is one file and has a stricter policy of its own."""
+"""What a page of the server itself may load. A report is one file and has its own stricter policy."""
 
 
 class Access:

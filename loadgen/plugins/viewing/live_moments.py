@@ -47,7 +47,7 @@ class LiveMoments:
     """The requests of a run's last segment by moments, at most `MOST_MOMENTS`, which double in width.
 
     Args:
-        is_open: Whether the load is open, so that requests are due at times of their own.
+        is_open: Whether the load is open, so that requests are due at their own times.
 
     Attributes:
         width_s: The width of a moment.
@@ -69,7 +69,7 @@ class LiveMoments:
 
     def add(self, rows: Iterable[tuple[Any, ...]]) -> None:
         """Take ended requests, as rows of `QUERY`."""
-        # Nodes have clocks of their own: each counts from its first request.
+        # Nodes have their own clocks: each counts from its first request.
         for row in sorted(rows, key=lambda row: (row[1], row[4])):
             self._add(*row)
 

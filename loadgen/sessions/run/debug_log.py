@@ -1,6 +1,6 @@
 """`--debug`: a process that follows the log and writes what happens as lines of text.
 
-It is a program of its own with the lowest priority, so that the client writes nothing else while it measures.
+It is a separate program with the lowest priority, so that the client writes nothing else while it measures.
 What it shows is in the log, which has no secrets.
 """
 

@@ -1,6 +1,6 @@
 """The process that follows a run for `--abort-on-fail`, and reports the first target that is certainly lost.
 
-It is a program of its own with the lowest priority and a small share of one core, so that the run keeps its
+It is a separate program with the lowest priority and a small share of one core, so that the run keeps its
 time. It writes one line, the id of the target and why it is lost as JSON, and ends. It also ends when its
 standard input does: then no process is left to read that line.
 """

@@ -1,6 +1,6 @@
 """The process that reads a run's log for the live view: JSON lines of text, until end of input.
 
-It is a program of its own with the lowest priority and a small share of one core, so that the client neither
+It is a separate program with the lowest priority and a small share of one core, so that the client neither
 reads nor computes anything for the view.
 """
 

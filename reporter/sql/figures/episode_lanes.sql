@@ -1,4 +1,4 @@
--- One row a request of the episodes that a page draws, with the columns of `session_lanes`: a simulated user is an agent of its own
+-- One row a request of the episodes that a page draws, with the columns of `session_lanes`: a simulated user is its own agent
 -- stream, and `tool_ms` the time of the tools that were called since the request before.
 WITH chosen AS (
     SELECT

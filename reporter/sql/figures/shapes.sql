@@ -4,7 +4,7 @@ SELECT
     count(*) FILTER (silent_chunks > 0 AND NOT silent_tokens) AS silent_as_none,
     coalesce(sum(silent_chunks), 0)::BIGINT AS silent_chunks,
     count(*) FILTER (stream = false) AS unstreamed,
-    -- A part of a tool call may come without a token of its own.
+    -- A part of a tool call may come without its own token.
     count(*) FILTER (output_tokens + 1 < 0.9 * chunks) AS contradicted,
     count(unended) AS unended,
     -- A server that sends another reason each time has no end of them.

@@ -134,7 +134,7 @@ def test_an_agent_has_the_sandbox_of_the_session(
 
 
 def test_which_sandbox_an_episode_has() -> None:
-    """That of the session, but for a benchmark with an image of its own."""
+    """That of the session, but for a benchmark with its own image."""
     mine, theirs = SandboxSpec("docker", image="mine"), SandboxSpec("docker", image="theirs", read_only=False)
     plan = EpisodePlan(sandbox=mine)
 

@@ -111,7 +111,7 @@ def test_a_daemon_that_holds_the_output(left_out: tuple[str, ...], marker: str) 
 
 
 def test_processes_that_leave_their_session(left_out: tuple[str, ...], marker: str) -> None:
-    """Forks and posix_spawn with sessions of their own are refused, or ended."""
+    """Forks and posix_spawn with their own sessions are refused, or ended."""
     source = (
         f"{C}import posix\nfor n in range(20):\n"
         f" try: posix.posix_spawn({renamed(marker)}, {{}}, setsid=True)\n"

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     st.integers(1, 300),
 )
 def test_drafts_of_the_mock_satisfy_the_identities(outcomes: tuple[int, list[int]], length: int) -> None:
-    """The histogram sums to the steps and to what was accepted; each step adds a token of its own."""
+    """The histogram sums to the steps and to what was accepted; each step adds its own token."""
     drafted, accepted = outcomes
     drafting = Drafting.read(f"{drafted}:{','.join(map(str, accepted))}")
     drafts = Drafts.of(drafting, drafting.pieces(length))

@@ -371,7 +371,7 @@ def test_bad_files(tmp_path: Path, options: str, file: str, content: str, messag
 
 
 def test_tool_sets_side_by_side() -> None:
-    """Several are asked in one run, each a task of its own with the same scenarios."""
+    """Several are asked in one run, each its own task with the same scenarios."""
     both = dataset([parse("tool_selection:tools=2-tool"), parse("tool_selection:tools=8-tool")])
     first, second = both.tasks
     assert (first["count"], second["first"]) == (second["count"], first["count"])

@@ -15,7 +15,7 @@ HEAD = "schema: prices/1\nsource: me\ndate: 2026-01-01\n"
 
 
 def test_the_first_price_that_fits_counts() -> None:
-    """What is left out of it costs what the whole does; a date and a source of its own go before."""
+    """What is left out of it costs what the whole does; a date and a source go before."""
     table = read_prices(EXAMPLE)
     small, other = table.of("example/small"), table.of("example/large")
     assert small is not None

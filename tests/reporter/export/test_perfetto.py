@@ -44,7 +44,7 @@ def test_a_request_is_three_slices_and_its_chunks(a_run: Callable[..., Any], par
     assert read.clocks == {"monotonic_ns": ns(0), "wall_ns": WALL_NS}
 
 
-def test_requests_in_flight_together_are_on_tracks_of_their_own(
+def test_requests_in_flight_together_are_on_their_own_tracks(
     a_run: Callable[..., Any], parsed: Parsed
 ) -> None:
     """A track is taken again as soon as it is free; the counter says how many were in flight."""

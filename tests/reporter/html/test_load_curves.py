@@ -75,7 +75,7 @@ def test_points_are_in_the_order_of_the_load_with_intervals_and_results() -> Non
     }
 
 
-def test_runs_that_differ_in_more_than_the_load_are_on_lines_of_their_own() -> None:
+def test_runs_that_differ_in_more_than_the_load_are_on_their_own_lines() -> None:
     """Lines are named after the difference, and of several series after the series."""
     rows = [
         row({"rate": rate, "max-tokens": tokens}, output_tps=rate * tokens, latency_p50_ms=1.0)

@@ -77,7 +77,7 @@ def new_context(browser: Any, size: str, **options: Any) -> Any:
 
 @pytest.fixture
 def open_page(browser: Any) -> Iterator[Callable[..., Opened]]:
-    """Open a page in a tab of its own."""
+    """Open a page in its own tab."""
     contexts = []
 
     def opened(made: MadePage, size: str = "desktop", scheme: str = "light", **options: Any) -> Opened:

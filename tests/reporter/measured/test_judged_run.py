@@ -142,7 +142,7 @@ def test_tokens_that_are_counted_twice_are_compared(folder: Path) -> None:
 
 @pytest.mark.slow
 def test_a_recount_leaves_the_figures_alone(folder: Path) -> None:
-    """They are by the server's counts; the tokenizer's count is in a field of its own."""
+    """They are by the server's counts; the tokenizer's count is in its own field."""
     with measured(folder, Definitions(), ReportOptions(tokenizer=Words(), recount=True)) as (report, _):
         assert (report.tokens.usage_output, report.tokens.recounted_output) == (1983, 1322)
         assert report.tokens.output == 1983

@@ -100,7 +100,7 @@ def judged(folder: Path) -> Iterator[tuple[Report, LogEvidence]]:
 
 @pytest.fixture(scope="module")
 def violated(folder: Path) -> Iterator[tuple[Report, LogEvidence]]:
-    """Likewise, where failed requests exceed every bound."""
+    """As above: where failed requests exceed every bound."""
     by = Definitions(failed_requests="count_as_violation", percentile_method="loadgen_floor")
     with measured(folder, by) as both:
         yield both

@@ -72,7 +72,7 @@ def test_the_score_of_a_run() -> None:
 
 
 def test_the_scores_of_an_export_are_shares() -> None:
-    """`inline` is of the performance run, `swe_bench` of its own; rules bound them in per cent."""
+    """`inline` is of the performance run, `swe_bench` of another run; rules bound them in per cent."""
     scores = {
         "inline": Accuracy(58.9, 3, figure="inline"),
         "swe_bench": Accuracy(94.5, 200, figure="swe_bench"),

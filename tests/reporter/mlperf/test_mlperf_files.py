@@ -293,7 +293,7 @@ def test_scores_of_one_dataset_are_one_entry() -> None:
     assert accuracy_results({"exact_match": Accuracy(83.0, 4)}, None)["average_accuracy"] == 83.0
 
 
-def test_each_benchmark_has_an_entry_of_its_own() -> None:
+def test_each_benchmark_has_its_own_entry() -> None:
     """gpt-oss-120b: 240 + 990 + 3165 samples are the 4395 that checkers ask for."""
     asked = {"aime25": (240, 8), "gpqa": (990, 5), "livecodebench": (3165, 3)}
     scores = {name: Accuracy(0.8, n, repeats=each, task=name) for name, (n, each) in asked.items()}

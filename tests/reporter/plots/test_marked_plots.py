@@ -81,7 +81,7 @@ def test_pictures_have_the_marks_of_the_page(tmp_path: Path) -> None:
     assert ">ttft:p(99)&lt;0.06s<" in texts["ttft-over-time"]
     assert ">latency:p(50)&lt;10s (outside)<" in texts["latency-cdf"]
     assert "warm-up" not in texts["latency-cdf"]
-    # Runs that are drawn over each other have phases of their own.
+    # Runs that are drawn over each other have their own phases.
     copied = copytree(folder, tmp_path / "copied")
     assert write_picture(plots_of([folder, copied], "ttft-cdf"), path, [folder, copied])
     assert "0.06s" not in path.read_text()

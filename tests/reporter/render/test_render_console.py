@@ -319,7 +319,7 @@ def test_a_reason_that_is_a_finding_is_shown_once(all_failed: Report) -> None:
     assert "The client was late by 12.5 ms." in text
 
 
-def test_output_before_reasoning_is_a_row_of_its_own(a_report: MakeReport) -> None:
+def test_output_before_reasoning_is_its_own_row(a_report: MakeReport) -> None:
     """TTFO has a row only where it tells something that TTFT does not."""
     assert "TTFO" not in console.render(a_report())
     assert "TTFO" in console.render(a_report(ttfo_ms=SLOW))

@@ -28,7 +28,7 @@ def test_every_outcome_is_in_the_summary(every_kind: Verdict, golden: Golden) ->
 
 @given(st.text())
 def test_no_text_is_taken_for_markup(a_rule: MakeRow, a_verdict: MakeRow, words: str) -> None:
-    """No cell, tag, link or mention of its own, and no second line."""
+    """No cell, tag, link or its own mention, and no second line."""
     row = a_rule(words, id=words, reason=words, remedy=words, method=f"by {words}", status="FAIL")
     hostile = markdown.render([NamedVerdict(a_verdict("FAIL", row, notes=[words]), words)])
     tame = markdown.render([NamedVerdict(a_verdict("FAIL", a_rule("x", reason="x", status="FAIL")), "x")])

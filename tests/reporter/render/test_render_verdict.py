@@ -122,7 +122,7 @@ def test_a_series_is_a_line_a_run(a_rule: MakeRow, a_verdict: MakeRow, golden: G
 
 
 def test_a_long_series_stays_readable(a_rule: MakeRow, a_verdict: MakeRow) -> None:
-    """Where much was missed it is named, and shown only on request; of a run that passed likewise."""
+    """Where much was missed it is named, and shown only on request; the same for a run that passed."""
     parts = a_series(a_rule, a_verdict, 60)
     page = verdict_table.render(parts)
     assert len(page.splitlines()) < 30

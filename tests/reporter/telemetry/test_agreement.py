@@ -131,7 +131,7 @@ def test_they_agree(a_run: Callable[..., Run]) -> None:
     ],
 )
 def test_they_disagree(a_run: Callable[..., Run], differing: dict[str, dict[str, float]]) -> None:
-    """Each disagreement is a finding of its own."""
+    """Each disagreement is its own finding."""
     other = {name: value for changed in differing.values() for name, value in changed.items()}
     assert codes(report(a_run, **other)) == differing.keys()
 

@@ -82,7 +82,7 @@ def test_a_counter_that_no_gpu_can_have(a_run: Callable[..., Run]) -> None:
 
 
 def test_gpus_without_a_uuid_on_two_hosts(a_run: Callable[..., Run]) -> None:
-    """GPU 0 of each host is a device of its own."""
+    """GPU 0 of each host is its own device."""
     run = a_run().begins(0, duration_s=1).answers(10, at_ms=0, complete=1000).stops(1000).ends(1000)
     run.session(EventType.SENSOR_STARTED, 0, source="dcgm", interval_s=1.0)
     for at_ms in (0, 1000):

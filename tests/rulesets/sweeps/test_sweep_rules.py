@@ -466,7 +466,7 @@ def test_a_search_that_is_not(
 
 
 def test_a_search_over_concurrency(point: Make, judged: Judged) -> None:
-    """Concurrency is searched likewise, and an Offline run is not one of its points."""
+    """Concurrency is searched too, and an Offline run is not one of its points."""
     points = [
         point(20, verdict=judged("PASS")),
         point(21, verdict=judged("FAIL")),

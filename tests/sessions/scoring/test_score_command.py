@@ -74,7 +74,7 @@ def exit_code(run: Path, **options: Any) -> int:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("answers", "code"), [(["raises"], 4), (["1", "raises"], 4), (["1", "2"], 0)])
-def test_answers_without_a_score_have_an_exit_code_of_their_own(
+def test_answers_without_a_score_have_a_separate_exit_code(
     new_run: NewRun,
     graders: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -127,7 +127,7 @@ def test_a_log_that_cannot_be_scored_is_refused(new_run: NewRun, tmp_path: Path)
 
 
 def start_scoring(run: Path, folder: Path) -> subprocess.Popen[bytes]:
-    """The program, in a process of its own, whose grader waits at one answer."""
+    """The program, in a separate process, whose grader waits at one answer."""
     return subprocess.Popen(
         [
             sys.executable,

@@ -1,7 +1,7 @@
 """The language of a text by langdetect, with a fixed seed for reproducible results.
 
 langdetect draws which of a text's letters it looks at, without a seed unless one is set for the whole
-process. Here every text is looked at with a seed of its own caller, and the languages are loaded in the order
+process. Here every text is looked at with the seed of its caller, and the languages are loaded in the order
 of their names, not in the order of the file system.
 """
 

@@ -52,8 +52,8 @@ def benchmark(
         scorers: Complete ones, after those of the table.
         read: See `Source.read`, of the table's source.
         source: In place of a table.
-        subsets: Likewise.
-        further: Likewise.
+        subsets: As above.
+        further: As above.
         rules: By the names of the table's scorers; the first is the official one.
     """
     fields = dict(_tables()[name])

@@ -65,7 +65,7 @@ def grade_math_verify(reference: Reference, answer: Answer) -> Score:
         raise ExtraError(
             f"the scorer math_verify takes {error.name}: pip install 'llm-loadgen[math]'"
         ) from error
-    logging.getLogger("math_verify").setLevel(logging.CRITICAL)  # it warns of having no time limit of its own
+    logging.getLogger("math_verify").setLevel(logging.CRITICAL)  # it warns of having no time its own limit
     extracted = None
     try:
         with time_limit(LONGEST_S):

@@ -109,7 +109,7 @@ def grade(reference: Reference, answer: Answer) -> Score:
 def declared_tasks(path: Path, content: bytes) -> Iterator[FileRow]:
     """Tasks in the repository's format, `[Task(instruction=…, actions=[Action(name=…, kwargs={…})], …)]`.
 
-    The file is Python, of which only literals are read. Others have rows of their own.
+    The file is Python, of which only literals are read. Others have separate rows.
     """
     if ".py" not in path.suffixes:
         yield from read_rows(path, content)

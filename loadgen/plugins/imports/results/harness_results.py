@@ -57,8 +57,8 @@ class Attempt:
         started: When it started, with a time zone.
         duration_s: How long the attempt took.
         input_tokens: Of the whole attempt; so are the other two.
-        output_tokens: Likewise.
-        cached_tokens: Likewise.
+        output_tokens: As above.
+        cached_tokens: As above.
     """
 
     task_id: str

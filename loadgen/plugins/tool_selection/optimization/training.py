@@ -125,7 +125,7 @@ class _Search:
             custom_candidate_proposer=self._propose,  # type: ignore[arg-type]  # its arguments have other names
             module_selector="all",
             reflection_minibatch_size=min(MINIBATCH, len(self._training)),
-            stop_callbacks=self._is_over,  # type: ignore[arg-type]  # likewise
+            stop_callbacks=self._is_over,  # type: ignore[arg-type]  # as above
             logger=_Silent(),
             cache_evaluation=True,
             seed=seed,

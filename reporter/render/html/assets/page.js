@@ -109,7 +109,7 @@
     return { type: "line", shape: { x1: left[0], y1: left[1], x2: right[0], y2: right[1] }, style: { stroke: tint, lineWidth: 1.5 }, silent: true };
   };
 
-  // The ends of intervals: without a tip of their own, and within the axes.
+  // The ends of intervals: without their own tip, and within the axes.
   const ENDS = { type: "custom", silent: true, tooltip: { show: false }, clip: true };
   const encoded = (plot, values) => (isRows(plot) ? { x: values, y: 0 } : { x: 0, y: values });
   const drawn = (plot, series, index) => {

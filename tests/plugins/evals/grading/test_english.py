@@ -67,12 +67,12 @@ WORDS = {
 
 @pytest.mark.parametrize("text", WORDS)
 def test_words(text: str) -> None:
-    """Marks, quotes and the parts of contractions are words of their own; dashes within words are not."""
+    """Marks, quotes and the parts of contractions are their own words; dashes within words are not."""
     assert treebank_words(text) == WORDS[text]
 
 
 def test_words_of_sentences(punkt_folder: Path) -> None:
-    """A text is cut into sentences first: only the last full stop of one is a word of its own."""
+    """A text is cut into sentences first: only the last full stop of one is its own word."""
     assert punkt_folder.is_dir()
     assert english.words("See Dr. Smith. He left.") == ["See", "Dr.", "Smith", ".", "He", "left", "."]
 

@@ -74,7 +74,7 @@ class ScriptedAsk:
     max_turns: int | None = None
 
     def __post_init__(self) -> None:
-        """A script of its own."""
+        """Its own script."""
         self.replies, self.users = list(self.replies), list(self.users)
 
     async def __call__(

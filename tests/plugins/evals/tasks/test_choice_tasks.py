@@ -259,7 +259,7 @@ def test_gpqa_puts_answers_in_the_official_order(tmp_path: Path) -> None:
 
 
 def test_gpqa_goes_on_drawing_where_rows_are_asked_again(tmp_path: Path) -> None:
-    """The second time around the orders are others, and the questions have names of their own."""
+    """The second time around the orders are others, and the questions have their own names."""
     once = asked(tmp_path, "gpqa", GPQA, GPQA, file="gpqa_diamond")
     twice = asked(tmp_path, "gpqa:orders=2", GPQA, GPQA, file="gpqa_diamond")
     assert [question.id for question in twice] == ["0", "1", "0#2", "1#2"]

@@ -103,7 +103,7 @@ def test_a_function_in_a_fenced_block(text: str, official: float, value: float) 
 
 
 def test_a_completion_as_it_is() -> None:
-    """Under a name of its own nothing is taken out of the answer, and the prompt's imports are there."""
+    """Under another name nothing is taken out of the answer, and the prompt's imports are there."""
     reference = asked(humaneval.WORKLOAD, TWICE).reference
     assert humaneval.grade_raw(reference, Answer("    return math.floor(2.0 * x)\n")).value == 1
     wrong = humaneval.grade_raw(reference, Answer("    return x\n"))

@@ -271,7 +271,7 @@ def wild_rows() -> list[dict[str, Any]]:
     ],
 )
 def test_wildchat_asks_what_began_a_conversation(tmp_path: Path, task: str, ids: list[str]) -> None:
-    """Those that were answered, in English and not toxic unless asked for; each with an id of its own."""
+    """Those that were answered, in English and not toxic unless asked for; each with its own id."""
     result = questions(task, tmp_path, wildchat=wild_rows())
     assert [item.id for item in result] == ids
     assert [item.sample.index for item in result] == list(range(len(ids)))

@@ -53,7 +53,7 @@ def conversations(loaded: Callable[..., Sequence[Question]]) -> Sequence[Questio
 
 
 def test_turns_of_a_row(conversations: Sequence[Question]) -> None:
-    """A turn that is not there is left out; rows of one key have ids of their own."""
+    """A turn that is not there is left out; rows of one key have their own ids."""
     first, second = conversations
     assert (first.id, second.id) == ("1", "1#2")
     assert first.sample.prompt == "turn 1"

@@ -129,7 +129,7 @@ def test_right_answers(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_thirty_questions_of_three_levels(name: str) -> None:
-    """Ten a level, none twice, scored without a judge; the score of each level is a figure of its own."""
+    """Ten a level, none twice, scored without a judge; the score of each level is its own figure."""
     workload = parse(name).workload
     questions = asked(name)
     levels = Counter(question.sample.tags["difficulty"] for question in questions.values())
@@ -394,7 +394,7 @@ def test_lines_of_a_digest(which: str, text: str, reason: str) -> None:
     ],
 )
 def test_what_a_knowledge_base_says(which: str, text: str, reason: str) -> None:
-    """The last line counts; an old truth and an invention have names of their own."""
+    """The last line counts; an old truth and an invention have their own names."""
     score = judged("knowledge_base", which, text)
     assert (score.value, score.reason) == (float(not reason), reason)
 

@@ -30,7 +30,7 @@ def think(_state: State, thought: str) -> str:  # noqa: ARG001 (a tool's argumen
     return ""
 
 
-def transfer_to_human_agents(_state: State, summary: str) -> str:  # noqa: ARG001 (likewise)
+def transfer_to_human_agents(_state: State, summary: str) -> str:  # noqa: ARG001 (as above)
     """The end of the episode."""
     return "Transfer successful"
 

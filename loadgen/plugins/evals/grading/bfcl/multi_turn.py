@@ -1,7 +1,7 @@
 """Conversations of several turns: state and responses of the services after each turn.
 
 ShishirPatil/gorilla at 6ea57973 (bfcl-eval 2026.3.23), `multi_turn_eval/multi_turn_checker.py`. The calls of
-the model and the right ones are replayed on services of their own. After each turn both must be in the same
+the model and the right ones are replayed on their own services. After each turn both must be in the same
 state, and each result of the right calls must be among the results of the model's calls so far.
 """
 

@@ -61,7 +61,7 @@ class TravelScore:
 
     Attributes:
         faults: Of each check, what is wrong, by its official name; empty where it passes.
-        constraints: Likewise of each constraint of the task.
+        constraints: As above, of each constraint of the task.
         failure: Why the plan could not be evaluated; empty where it could.
     """
 
