@@ -18,17 +18,16 @@ from rulesets.definitions import PERCENTILES
 from rulesets.request_metrics import REQUEST_METRICS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from reporter.log.database import OpenLog
-    from reporter.report import MetricBounds, RequestCounts
+    from reporter.report import MetricBounds
     from rulesets.definitions import PercentileMethod
 
 MOST_VALUES: Final = 50
 
 STAGE: Final = "stage"
 """Parts with rates over their own spans, which no view has."""
-
-TAKEN: Final = ("phase", "endpoint", "turn", STAGE, "time")
-"""The breakdowns without a tag. A tag of such a name is called `tag:phase`."""
 
 METRICS: Final = tuple(metric.name for metric in REQUEST_METRICS if metric.in_parts)
 
@@ -130,29 +129,13 @@ class By:
 
 
 def breakdown(
-    log: OpenLog, stages: By | None, counts: RequestCounts, method: PercentileMethod
+    log: OpenLog, names: Sequence[str], stages: By | None, method: PercentileMethod
 ) -> dict[str, list[PartReport]]:
-    """Break the requests down in every way that the log allows, also by stages where the load has some."""
-    ways = {name: by_name(name) for name in (*(["phase"] if counts.warmup else []), *_distinguishing(log))}
+    """Break the requests down in the ways of these names, and by stages where the load has some."""
+    ways = {name: by_name(name) for name in names}
     if stages is not None:
         ways[STAGE] = stages
     return {name: _parts(log, by, method) for name, by in ways.items()}
-
-
-def _distinguishing(log: OpenLog) -> list[str]:
-    """Names of what distinguishes requests of the window."""
-    endpoints, turns = log.execute(
-        "SELECT count(DISTINCT endpoint_index), count(turn) FROM requests WHERE measured",
-    ).fetchall()[0]
-    tags = log.execute(
-        "SELECT DISTINCT unnest(json_keys(tags)) AS tag FROM requests WHERE measured AND tags IS NOT NULL "
-        "ORDER BY tag",
-    ).fetchall()
-    return [
-        *(["endpoint"] if endpoints > 1 else []),
-        *(["turn"] if turns else []),
-        *(f"tag:{tag}" if tag in TAKEN else tag for (tag,) in tags),
-    ]
 
 
 def by_name(name: str) -> By:

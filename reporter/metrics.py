@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from lazy_dataclasses import dataclass, replace
-from reporter.breakdown import breakdown
 from reporter.distribution import BY_TOKEN, GAPS, summaries, weighted_summary
 from reporter.findings.acceptance import accepted
 from reporter.findings.check_inputs import CheckInputs, Violation, failure_limit
@@ -27,7 +26,7 @@ from reporter.imported import has_starts, is_measured
 from reporter.late_read_bounds import bounds
 from reporter.log.database import all_figures, figures
 from reporter.log.run_head import client_health, recorder_health, run_facts
-from reporter.log.subjects import asks_again, asks_benchmarks, is_of_nodes, shard
+from reporter.log.subjects import asks_again, asks_benchmarks, distinguished, is_of_nodes, shard
 from reporter.log.window import issuing_s
 from reporter.report import Finding, Report, RequestCounts, ThroughputFigures, Tokens
 from reporter.run_facts import is_open_loop
@@ -41,14 +40,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from fractions import Fraction
 
-    from reporter.breakdown import By
     from reporter.client_health import ClientHealth
     from reporter.findings.client_overhead import ClientOverhead
     from reporter.findings.cold_start import ColdStart
     from reporter.findings.overload import Overload
     from reporter.log.database import OpenLog
     from reporter.nodes import Nodes
-    from reporter.report import Moment, SteadyState
+    from reporter.report import Moment, PartReport, SteadyState
     from reporter.report_options import ReportOptions
     from reporter.run_facts import PlannedEnd, RunFacts
     from rulesets.definitions import Definitions, PercentileMethod
@@ -145,7 +143,7 @@ def compute(log: OpenLog, options: ReportOptions) -> tuple[DisplayedReport, Open
         **_own_figures(own, run.load.get("kind")),
         steady_state=steady,
         nodes=logged["nodes"],
-        breakdown=breakdown(log, _by_stage(log, run.load), counts, method),
+        breakdown=_breakdown(log, run.load, counts, method),
         over_time=moments,
         **summaries,
     )
@@ -329,13 +327,18 @@ def _logged(log: OpenLog, run: RunFacts, counts: RequestCounts, *, held_back: bo
     }
 
 
-def _by_stage(log: OpenLog, load: Mapping[str, Any]) -> By | None:
-    """The stages of a load, whose code only a load with stages loads."""
-    if not (load.get("stages") or load.get("profile")):
-        return None
+def _breakdown(
+    log: OpenLog, load: Mapping[str, Any], counts: RequestCounts, method: PercentileMethod
+) -> dict[str, list[PartReport]]:
+    """The figures of parts of the requests, whose code only a run with several parts loads."""
+    has_stages = bool(load.get("stages") or load.get("profile"))
+    names = [*(["phase"] if counts.warmup else []), *distinguished(log)]
+    if not (has_stages or names):
+        return {}
+    from reporter.breakdown import breakdown
     from reporter.load_stages import by_stage
 
-    return by_stage(log, load)
+    return breakdown(log, names, by_stage(log, load) if has_stages else None, method)
 
 
 def _overload(log: OpenLog, run: RunFacts) -> Overload | None:

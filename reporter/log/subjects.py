@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 SCORED: Final = ("scores", "reported_passes")
 """The tables to load first of a log with benchmark questions."""
 
+_WITHOUT_TAG: Final = frozenset({"phase", "endpoint", "turn", "stage", "time"})
+"""The breakdowns without a tag. A tag of such a name is called `tag:phase`."""
+
 
 def asks_benchmarks(log: OpenLog) -> bool:
     """Whether the questions of an opened log are those of benchmarks."""
@@ -51,6 +54,22 @@ def has_sessions(log: OpenLog) -> bool:
     """Whether requests were turns of conversations or session trees."""
     sql = "SELECT 1 FROM requests WHERE conversation_id IS NOT NULL AND turns > 1 AND NOT is_episode LIMIT 1"
     return bool(log.execute(sql).fetchone())
+
+
+def distinguished(log: OpenLog) -> list[str]:
+    """Names of what distinguishes requests of the window: breakdowns of a report."""
+    endpoints, turns = log.execute(
+        "SELECT count(DISTINCT endpoint_index), count(turn) FROM requests WHERE measured",
+    ).fetchall()[0]
+    tags = log.execute(
+        "SELECT DISTINCT unnest(json_keys(tags)) AS tag FROM requests WHERE measured AND tags IS NOT NULL "
+        "ORDER BY tag",
+    ).fetchall()
+    return [
+        *(["endpoint"] if endpoints > 1 else []),
+        *(["turn"] if turns else []),
+        *(f"tag:{tag}" if tag in _WITHOUT_TAG else tag for (tag,) in tags),
+    ]
 
 
 def is_of_nodes(log: OpenLog) -> bool:
