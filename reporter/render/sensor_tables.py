@@ -8,6 +8,7 @@ from reporter import statements
 from reporter.number_text import NOTHING, as_written, counted, figure, percent, whole
 from reporter.render.console_page import block, sentence, tables, text
 from reporter.render.table import Column, Mark, Table, headed
+from reporter.values.server_side import INPUTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -82,7 +83,11 @@ def _gauge(name: str, mean: float | None, highest: float | None) -> str:
 
 def compared(side: ServerSide) -> Table:
     """Each quantity as measured by both sides, with the difference and the agreement."""
-    return Table(_COLUMNS, tuple(map(_row, side.compared)), sql=statements.figures("server_side"))
+    names = [
+        "server_side",
+        *(["completed_inputs"] if any(row.quantity == INPUTS for row in side.compared) else []),
+    ]
+    return Table(_COLUMNS, tuple(map(_row, side.compared)), sql=";\n\n".join(map(statements.figures, names)))
 
 
 def _row(row: SideBySide) -> tuple[Cell, ...]:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from reporter.log.database import all_figures, figures
-from reporter.values.server_side import ServerSide, SideBySide
+from reporter.values.server_side import INPUTS, ServerSide, SideBySide
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -64,10 +64,26 @@ def server_side(log: OpenLog) -> ServerSide | None:
         readings=both["readings"],
         failed=failed,
         preemptions=None if preemptions is None else round(preemptions),
-        compared=list(_compared(both, _buckets(log), engine)) if both["read_throughout"] else [],
+        compared=[_by_inputs(log, row) for row in _compared(both, _buckets(log), engine)]
+        if both["read_throughout"]
+        else [],
         stopped_s=both["stopped_s"] if both["readings"] else None,
         **{name: both[name] for name in _GAUGES},
     )
+
+
+_REQUESTS: Final = "completed requests"
+
+_HAS_INPUTS: Final = "SELECT settings ->> '$.dataset.facts.inputs' IS NOT NULL FROM session"
+
+
+def _by_inputs(log: OpenLog, row: SideBySide) -> SideBySide:
+    """Completed inputs in place of requests, where a server counts each input of a batch, as vLLM does."""
+    if row.quantity != _REQUESTS or row.agrees or not log.execute(_HAS_INPUTS).fetchall()[0][0]:
+        return row
+    log.load(["vectors"])
+    inputs = figures(log, "completed_inputs")["completed_inputs"]
+    return next((each for each in _count(INPUTS, inputs, row.server) if each.agrees), row)
 
 
 _GAUGES: Final = (
@@ -80,7 +96,7 @@ _GAUGES: Final = (
 def _compared(
     both: Mapping[str, Any], buckets: list[tuple[float, int]], engine: str | None
 ) -> Iterator[SideBySide]:
-    yield from _count("completed requests", both["client_completed"], both["server_completed"])
+    yield from _count(_REQUESTS, both["client_completed"], both["server_completed"])
     # A server counts the tokens of a request that did not complete; the client has no count of them.
     if not both["client_others"]:
         if not both["without_prompt_tokens"]:

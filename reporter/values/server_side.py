@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from lazy_dataclasses import dataclass, field
+
+INPUTS: Final = "completed inputs"
+"""What is compared where a server counts each input of a batch as a request."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -273,3 +273,29 @@ def test_a_run_without_sensors_says_nothing_of_them(a_run: Callable[..., Run]) -
         made = reporter.create_report()
     assert (made.server_side, made.energy) == (None, None)
     assert not {"server_side", "energy"} & made.to_dict().keys()
+
+
+def test_a_server_that_counts_the_inputs_of_batches(a_run: Callable[..., Run]) -> None:
+    """Completed inputs are compared where they agree; other clients are blamed where neither number does."""
+    for counted, quantity, found in (
+        (8.0, "completed inputs", set()),
+        (9.0, "completed requests", {"server_requests_differ"}),
+    ):
+        run = a_run()
+        run.settings["dataset"] = {"facts": {"inputs": {}}}
+        run.session(EventType.SENSOR_STARTED, 0, source="server", target="http://h/metrics", interval_s=1.0)
+        of = {"source": "server", "labels": {"page": "0", "server": "vllm"}}
+        run.session(
+            EventType.SENSOR_READING, 0, **of, moment="first", readings={"completed_requests_total": 7.0}
+        )
+        run.begins(1)
+        for begun_ms in (1, 301):
+            run.answers(at_ms=begun_ms, complete=begun_ms + 50, results={"count": 4, "dimensions": 2})
+        run.stops(500).ends(600)
+        after = {"completed_requests_total": 7.0 + counted}
+        run.session(EventType.SENSOR_READING, 550, **of, moment="last", readings=after)
+        with MetricsReporter(run.write()) as reporter:
+            made = reporter.create_report()
+        assert made.server_side is not None
+        assert made.server_side.compared[0].quantity == quantity
+        assert codes(made) == found
