@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 import pytest
+import trustme
 from h2.config import H2Configuration
 from h2.connection import H2Connection
 from h2.events import DataReceived, StreamEnded
@@ -314,12 +315,15 @@ def test_urls_and_transports_of_grpc() -> None:
         perf_settings(transport="aiohttp", **chosen)
 
 
-def test_a_check_names_tensors_and_protocols() -> None:
-    """A check asks for readiness, tensors and protocols before the first question."""
+@pytest.mark.parametrize("scheme", ["grpc", "grpcs"])
+def test_a_check_names_tensors_and_protocols(scheme: str, tmp_path: Path) -> None:
+    """A check asks for readiness, tensors and protocols before the first question, also through TLS."""
     lines: dict[str, tuple[str, str]] = {}
-    with start_mock(ttft="1ms") as mock:
-        url = mock.url.replace("http://", "grpc://").removesuffix("/v1")
-        settings = CheckSettings(url=url, model="mock", protocol="triton-grpc")
+    certificate = tmp_path / "server.pem"
+    trustme.CA().issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(certificate)
+    with start_mock(ttft="1ms", **({"tls_cert": certificate} if scheme == "grpcs" else {})) as mock:
+        url = f"{scheme}://{mock.url.partition('://')[2].removesuffix('/v1')}"
+        settings = CheckSettings(url=url, model="mock", protocol="triton-grpc", insecure=True)
         asyncio.run(
             ask_endpoint(settings, lambda line: lines.update({line.check: (line.status, line.detail)}))
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 import time
@@ -14,6 +15,8 @@ from loadgen import perf
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.protocols import codec_of
 from loadgen.driver.errors import CannotAskError, MalformedResponseError
+from loadgen.sessions.run.endpoint_checks import ask_endpoint
+from loadgen.sessions.settings.endpoint_options import CheckSettings
 from workloads.sample import Sample
 
 if TYPE_CHECKING:
@@ -30,6 +33,15 @@ class TritonStandIn:
         stand_in = self
 
         class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                tensor = {"name": "text_input", "datatype": "BYTES", "shape": [1]}
+                described = {"/v2/health/ready": {}, "/v2/models/llama": {"inputs": [tensor], "outputs": []}}
+                answer = json.dumps(described.get(self.path, {"error": "no such path"})).encode()
+                self.send_response(200 if self.path in described else 404)
+                self.send_header("Content-Length", str(len(answer)))
+                self.end_headers()
+                self.wfile.write(answer)
+
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 stand_in.asked.append((self.path, body))
@@ -95,6 +107,16 @@ def test_a_run_of_each_protocol(triton: TritonStandIn, tmp_path: Path) -> None:
         ("text_input", "BYTES"),
         ("max_tokens", "INT32"),
     ]
+
+
+def test_a_check_names_tensors_and_protocols(triton: TritonStandIn) -> None:
+    """A check asks for readiness at the root of the host, and for the model's tensors below the URL."""
+    lines: dict[str, tuple[str, str]] = {}
+    settings = CheckSettings(url=triton.url, model="llama", protocol="triton")
+    asyncio.run(ask_endpoint(settings, lambda line: lines.update({line.check: (line.status, line.detail)})))
+    assert lines["ready"] == ("ok", "/v2/health/ready says so")
+    assert lines["tensors"] == ("ok", "inputs text_input BYTES [1]; outputs unknown")
+    assert lines["protocols"] == ("ok", "triton, kserve")
 
 
 def test_foreign_tensors_are_refused() -> None:
