@@ -1,4 +1,4 @@
-"""The compiled reader of requests under sanitizers, with random payloads of logs and batches of archives."""
+"""The compiled reader of requests under sanitizers: random payloads, damaged pages, batches of archives."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.fuzz.sanitized import built, run
 
 ROUNDS: Final = os.environ.get("REQUESTS_ROUNDS", "300")
 READER: Final = """
-import _sqlite3, ctypes, random, sqlite3, sys
+import ctypes, random, sqlite3, sys
 from array import array
 from importlib.machinery import ExtensionFileLoader
 from importlib.util import module_from_spec, spec_from_loader
@@ -20,7 +20,6 @@ from importlib.util import module_from_spec, spec_from_loader
 loader = ExtensionFileLoader("_requests", sys.argv[1])
 requests = module_from_spec(spec_from_loader("_requests", loader))
 loader.exec_module(requests)
-assert requests.use_sqlite(_sqlite3.__file__)
 pointer = ctypes.pythonapi.PyCapsule_GetPointer
 pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
 Next = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
@@ -28,7 +27,7 @@ Release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 def read(sources):
     '''How many requests there are; None where the reader has given up.'''
-    capsule = requests.requests(sources)
+    capsule = requests.stream(requests.read(sources, 31))
     stream = pointer(capsule, b"arrow_array_stream")
     get_schema, get_next = (ctypes.c_void_p * 2).from_address(stream)
     # An ArrowSchema has its `release` behind seven fields of eight bytes, an ArrowArray behind eight.
@@ -57,24 +56,35 @@ counts = set()
 for number in range(int(sys.argv[3])):
     log = f"{sys.argv[2]}/{number}.db"
     with sqlite3.connect(log) as events:
-        events.execute("CREATE TABLE events (seq INTEGER PRIMARY KEY, code, at_ns, uuid, data, gaps)")
+        events.execute("CREATE TABLE events (seq INTEGER PRIMARY KEY, code, at_ns, uuid, data, texts, gaps)")
         for request in range(random.randrange(12)):
             for code, data in ((20, issue), (21, sent), (22, None), (23, over)):
                 if random.random() < 0.02:
                     text = data or ""
                     place = random.randrange(len(text) + 1)
                     data = text[:place] + random.choice(parts) + text[place + random.randrange(3) :]
-                values = (code, 2**62, f"request {request}", data, random.choice(gaps[:3]))
+                text = random.choice([None, "{}", "x" * random.randrange(9000)])
+                values = (code, 2**62, f"request {request}", data, text, random.choice(gaps[:3]))
                 if random.random() < 0.97:
-                    events.execute("INSERT INTO events VALUES (NULL, ?, ?, ?, ?, ?)", values)
+                    events.execute("INSERT INTO events VALUES (NULL, ?, ?, ?, ?, ?, ?)", values)
             if random.random() < 0.02:
                 odd = random.choice([None, 2**63 - 1, 0.5, "x", b"\\xff"])
-                values = [*values[:4], random.choice(gaps)]
-                values[random.randrange(5)] = odd
-                events.execute("INSERT INTO events VALUES (NULL, ?, ?, ?, ?, ?)", values)
+                values = [*values[:5], random.choice(gaps)]
+                values[random.randrange(6)] = odd
+                events.execute("INSERT INTO events VALUES (NULL, ?, ?, ?, ?, ?, ?)", values)
+        (root,) = events.execute("SELECT rootpage FROM sqlite_master").fetchone()
     events.close()
-    source = (f"file:{log}?immutable=1", "SELECT * FROM events ORDER BY seq", SPANS, None)
-    counts.add(read([source] * 2))
+    counts.add(read([(log, root, SPANS, None)] * 2))
+    with open(log, "r+b") as file:
+        pages = bytearray(file.read())
+        for _ in range(random.randrange(1, 9)):
+            # Headers of the file, of pages, and of their cells decide about where the reader goes.
+            place = random.choice([random.randrange(len(pages)), random.randrange(0, len(pages), 4096)])
+            pages[min(place + random.randrange(40), len(pages) - 1)] = random.randrange(256)
+        file.seek(0)
+        file.write(pages[: random.choice([len(pages), random.randrange(len(pages))])])
+        file.truncate()
+    read([(log, random.choice([root, 1, 3, 2**40]), SPANS, None)])
 assert None in counts and len(counts) > 5, counts
 """
 
@@ -246,7 +256,7 @@ for number in range(int(sys.argv[3])):
             batches.append([part.pop(0) for _ in range(min(len(part), random.randrange(1, 9)))])
         batches.append([])
     capsules = [capsule_of(list(batches), fails) for _ in range(2)]
-    found = read([("", "", SPANS, capsule) for capsule, _ in capsules])
+    found = read([("", 0, SPANS, capsule) for capsule, _ in capsules])
     assert not held, held
     known = wrong in (None, "order") or (not batches and wrong in ("null", "id"))
     assert found == (2 * expected if known and not fails else None), (found, expected, wrong, fails)
@@ -263,7 +273,7 @@ def module(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 def test_any_payloads(module: Path, tmp_path: Path) -> None:
-    """No byte is read or written that is not the reader's own, and none is kept."""
+    """No byte is read or written that is not the reader's own, and none is kept; damaged files too."""
     run(READER + LOGS, module, tmp_path, ROUNDS)
 
 
