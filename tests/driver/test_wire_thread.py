@@ -62,18 +62,17 @@ def real_time_policy() -> int:
 @pytest.mark.skipif(
     timestamp_source() != "kernel", reason="only the kernel's stamps tell that a read is late"
 )
-def test_the_thread_goes_before_other_work_after_a_late_read() -> None:
+def test_the_thread_goes_before_other_work_after_late_reads() -> None:
     """Responses that arrived before their requests are read late; where Linux refuses, the policy stays."""
     from loadgen.driver.client._wire import Wire
 
-    with ThreadPoolExecutor(1) as thread_of_its_own:
-        allowed = thread_of_its_own.submit(real_time_policy).result()
+    with ThreadPoolExecutor(1) as other:
+        allowed = other.submit(real_time_policy).result()
     before = io_threads()
     with closing(Wire()) as wire, socket.create_server(("127.0.0.1", 0)) as listener:
         thread = new_thread(before)
         policies = [os.sched_getscheduler(thread)]
-        # The thread may sleep while Python reads: then it is another late read that it notices.
-        while len(policies) < 2 or (policies[-1] != allowed and len(policies) < 100):
+        while len(policies) < 2 or (policies[-1] != allowed and len(policies) < 300):
             client = StampingSocket()
             assert client.stamp_arrivals()
             client.connect(listener.getsockname())

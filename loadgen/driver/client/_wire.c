@@ -51,6 +51,7 @@ enum {
     ONE_SEGMENT = 1200,       /* late_reads.py */
     WINDOW = 4,               /* late_reads.py */
     BUSY_PERCENT = 55,        /* of a core */
+    CROWDED_SPANS = 3,
 };
 #define SECOND 1000000000LL
 #define WINDOW_NS 4000000LL
@@ -619,9 +620,10 @@ static void be_prompt(void) {
     syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
 
-/* A span of time, and the CPU time of this process, from its start. */
+/* A span of time, the CPU time of this process at its start, and in how many spans in a row others had the CPU. */
 typedef struct {
     int64_t start, cpu;
+    int crowded;
 } span_of_work;
 
 static int64_t process_cpu_ns(void) {
@@ -630,14 +632,15 @@ static int64_t process_cpu_ns(void) {
     return used.tv_sec * SECOND + used.tv_nsec;
 }
 
-/* Whether reads of the last span were late and the process was not busy: other processes have the CPU. A process that is
+/* Whether reads were late in several spans and the process was not busy: other processes have the CPU. A process that is
  * busy itself reads late too, and would only lose to its own reads. */
 static bool is_crowded(wire *w, span_of_work *last) {
     int64_t now = now_ns(), passed = now - last->start;
     if (passed < CROWD_NS) return false;
     int64_t cpu = process_cpu_ns(), used = cpu - last->cpu;
-    *last = (span_of_work){now, cpu};
-    return __atomic_exchange_n(&w->late, false, __ATOMIC_RELAXED) && used < passed / 100 * BUSY_PERCENT;
+    bool late = __atomic_exchange_n(&w->late, false, __ATOMIC_RELAXED), busy = used >= passed / 100 * BUSY_PERCENT;
+    *last = (span_of_work){now, cpu, busy ? 0 : last->crowded + late};
+    return last->crowded == CROWDED_SPANS;
 }
 
 /* Go before all other work of this core, where Linux allows it (CAP_SYS_NICE, or `ulimit -r`): from then on every turn
@@ -657,7 +660,7 @@ static void read_if_due(wire *w) {
 static void *run(void *argument) {
     wire *w = argument;
     bool asked = false;
-    span_of_work last = {now_ns(), process_cpu_ns()};
+    span_of_work last = {now_ns(), process_cpu_ns(), 0};
     be_prompt();
     prctl(PR_SET_NAME, "loadgen-io");
     while (!__atomic_load_n(&w->stopping, __ATOMIC_ACQUIRE)) {
