@@ -277,7 +277,7 @@ def test_a_run_without_sensors_says_nothing_of_them(a_run: Callable[..., Run]) -
 
 def test_a_server_that_counts_the_inputs_of_batches(a_run: Callable[..., Run]) -> None:
     """Completed inputs are compared where they agree; other clients are blamed where neither number does."""
-    for counted, quantity, found in (
+    for counted, quantity, expected in (
         (8.0, "completed inputs", set()),
         (9.0, "completed requests", {"server_requests_differ"}),
     ):
@@ -298,4 +298,4 @@ def test_a_server_that_counts_the_inputs_of_batches(a_run: Callable[..., Run]) -
             made = reporter.create_report()
         assert made.server_side is not None
         assert made.server_side.compared[0].quantity == quantity
-        assert codes(made) == found
+        assert codes(made) == expected
