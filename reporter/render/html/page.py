@@ -267,7 +267,7 @@ class RequestLife:
 
 @dataclass(frozen=True, slots=True)
 class QuotedTexts:
-    """QuotedTexts of one request."""
+    """Texts of one request, as quotes."""
 
     template: ClassVar = "texts"
     anchor: str
