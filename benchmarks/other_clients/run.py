@@ -173,7 +173,7 @@ def judged(shape: str, results: Mapping[str, Mapping[str, Any]]) -> str:
     if not SCENARIOS[shape].completes:
         return f"{completed} of {max(completed, REQUESTS)} completed" if completed else "right"
     if failed:
-        return str(failed)
+        return str(failed).partition(" (")[0]
     wrong = []
     if completed < REQUESTS:
         wrong.append(f"{completed} of {REQUESTS} completed")
