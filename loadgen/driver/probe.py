@@ -174,9 +174,9 @@ class Prober:
                 f"{url} has no {self._codec.path} (HTTP {probe.status}): {probe.message}; choose the "
                 "--protocol that the server speaks, or check --url"
             )
-        hint = did_you_mean(model, models or [])
-        if models and not hint:
-            hint = f"; it lists {', '.join(models[:5])}"
+        hint = ""
+        if models and model not in models:
+            hint = did_you_mean(model, models) or f"; it lists {', '.join(models[:5])}"
         raise RejectedError(
             f"{url} rejected the request for model {model!r} (HTTP {probe.status}): {probe.message}{hint}"
         )

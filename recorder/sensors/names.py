@@ -3,9 +3,9 @@
 Read from their sources: vLLM `vllm/v1/metrics/loggers.py` at 005a810b and in 0.33.0, SGLang
 `python/sglang/srt/metrics/collector.py` at 00ae9c15 and `srt/observability/metrics_collector.py` in 0.5.23,
 Text Generation Inference `router/src/` at db931fcf, TensorRT-LLM `tensorrt_llm/metrics/collector.py` at
-050f80de, llama.cpp `tools/server/` (README at 00dc8057, `server-task.cpp` from decaf508b on), dcgm-exporter
-`etc/default-counters.csv` at d5e5f510. Of several names the first that a page has counts: the others are of
-other versions. `a + b` is the sum of two metrics.
+050f80de, llama.cpp `tools/server/` (README at 00dc8057, `server-task.cpp` from decaf508b on), Triton 2.51
+`docs/user_guide/metrics.md`, dcgm-exporter `etc/default-counters.csv` at d5e5f510. Of several names the
+first that a page has counts: the others are of other versions. `a + b` is the sum of two metrics.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ ENGINES: Final[Mapping[str, str]] = {
     "tgi": "tgi_",
     "tensorrt_llm": "trtllm_",
     "llama.cpp": "llamacpp:",
+    "triton": "nv_inference_",
 }
 """The prefix of the names of each engine; Ray Serve and gateways put theirs before it, or `_` for `:`."""
 
@@ -78,6 +79,7 @@ SERVER: Final[Sequence[SensorQuantity]] = (
             "tgi": ("tgi_queue_size",),
             "tensorrt_llm": ("trtllm_num_requests_waiting",),
             "llama.cpp": ("llamacpp:requests_deferred",),
+            "triton": ("nv_inference_pending_request_count",),
         },
     ),
     SensorQuantity(
@@ -142,6 +144,7 @@ SERVER: Final[Sequence[SensorQuantity]] = (
             "sglang": ("sglang:num_requests_total",),
             "tgi": ("tgi_request_success",),
             "tensorrt_llm": ("trtllm_request_success_total",),
+            "triton": ("nv_inference_request_success",),
         },
     ),
     SensorQuantity(

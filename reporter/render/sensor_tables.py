@@ -20,7 +20,13 @@ if TYPE_CHECKING:
     from reporter.values.energy import Energy
     from reporter.values.server_side import ServerSide, SideBySide
 
-_ENGINES: Final = {"vllm": "vLLM", "sglang": "SGLang", "tgi": "TGI", "tensorrt_llm": "TensorRT-LLM"}
+_ENGINES: Final = {
+    "vllm": "vLLM",
+    "sglang": "SGLang",
+    "tgi": "TGI",
+    "tensorrt_llm": "TensorRT-LLM",
+    "triton": "Triton",
+}
 _COLUMNS: Final = (
     *headed("Server", "client", "server", "difference"),
     Column("", justify="left"),

@@ -44,7 +44,7 @@ class ServerSide:
     """What the server's metrics say of the run; None for what its page does not have.
 
     Attributes:
-        engine: Whose names the page has: `vllm`, `sglang`, `tgi`, `tensorrt_llm`, `llama.cpp`.
+        engine: Whose names the page has: `vllm`, `sglang`, `tgi`, `tensorrt_llm`, `llama.cpp`, `triton`.
         pages: Where they were read.
         failed: How often it did not, by reason.
         stopped_s: How long after the first request the last reading succeeded, where all later ones failed.

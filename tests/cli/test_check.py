@@ -193,6 +193,9 @@ def test_what_a_server_accepts_and_refuses(loadgen: Loadgen) -> None:
     with start_mock(models=("m", "lora"), refuse=("stream_options", "seed", "input_type"), **mocked) as mock:
         run = loadgen("check", "--url", mock.url, "--model", "m")
         by_path = loadgen("check", "--url", mock.url, "--model", "m", "--protocol", "completions")
+        asked = loadgen("check", "--url", mock.url, "--model", "m", "--extra-body", '{"seed": 1}')
+    assert asked.returncode == 2
+    assert asked.stderr.endswith("for model 'm' (HTTP 422): seed: Extra inputs are not permitted\n")
     assert run.returncode == 0
     origin = mock.url.removesuffix("/v1")
     vectors = "embeddings, infinity, cohere-embed, pooling, classify, rerank, infinity-rerank, sglang-rerank"

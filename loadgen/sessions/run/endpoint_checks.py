@@ -14,7 +14,7 @@ from loadgen.driver.client.http_transport import HttpTransport
 from loadgen.driver.client.protocols import codec_of, protocol_entry
 from loadgen.driver.errors import RejectedError, UnreachableError
 from loadgen.driver.probe import Probe, Prober
-from loadgen.sessions.run.preparation import targets_of, timeouts_of
+from loadgen.sessions.run.preparation import extra_body_of, targets_of, timeouts_of
 from loadgen.sessions.run.protocol_options import options_of, protocol_of
 from loadgen.sessions.run.served_model import served_model
 from recorder.sensors.exposition import is_known
@@ -187,7 +187,7 @@ async def ask_endpoint(settings: CheckSettings, emit: Callable[[CheckLine], None
     if not model:
         name, options = protocol_of(settings), options_of(settings)
         model = served_model(target, timeouts.within(LIST_TIMEOUT_S), name, options)
-    generation = Generation(model, stream=can_stream)
+    generation = Generation(model, stream=can_stream, extra_body=extra_body_of(settings.extra_body))
     transports = [
         HttpTransport(target, limits)
         for limits in (replace(timeouts.within(LIST_TIMEOUT_S), named="for a model list"), timeouts)

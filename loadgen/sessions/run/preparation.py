@@ -268,7 +268,7 @@ def _generation(settings: PerfSettings, dataset: Dataset) -> Generation:
         max_tokens=settings.generation.max_tokens,
         temperature=temperature,
         stream=settings.generation.stream and protocol_entry(settings.endpoint.protocol).stream != "never",
-        extra_body=_extra_body(settings.generation.extra_body),
+        extra_body=extra_body_of(settings.generation.extra_body),
         ignore_eos=settings.prompts.ignore_eos,
         seed=settings.generation.request_seed,
     )
@@ -375,7 +375,12 @@ def _at_most(count: int | None, limit: int | None) -> int | None:
     return count if count is None or limit is None else min(count, limit)
 
 
-def _extra_body(text: str | None) -> Mapping[str, Any]:
+def extra_body_of(text: str | None) -> Mapping[str, Any]:
+    """Read `--extra-body`.
+
+    Raises:
+        UsageError: The text is not a JSON object.
+    """
     if text is None:
         return {}
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
 from lazy_dataclasses import dataclass
 from loadgen.driver.client.protocols import (
@@ -170,6 +170,14 @@ TIMEOUT_S: Final = 30.0
 """The default of --timeout for each request: a check should be quick."""
 
 
+GENERATION: Final = Panel("Generation")
+
+ExtraBody = Annotated[
+    str | None,
+    GENERATION.declares("Additional members of the request body, e.g. '{\"top_k\": 20}'.", metavar="JSON"),
+]
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CheckSettings(EndpointSettings):
     """The options of `loadgen check`, one per field."""
@@ -180,10 +188,9 @@ class CheckSettings(EndpointSettings):
     timeout: Seconds = ENDPOINT.option(
         "For each of the requests, connecting included; for the model list 10s at most.", TIMEOUT_S
     )
+    extra_body: ExtraBody = None
     json: Json = False
 
-
-GENERATION: Final = Panel("Generation")
 
 MOST_SEED: Final = 2**63 - 1
 
@@ -201,9 +208,7 @@ class GenerationSettings:
         "client's.)"
     )
     stream: bool = GENERATION.option("Request a stream. TTFT needs one.", True)
-    extra_body: str | None = GENERATION.option(
-        "Additional members of the request body, e.g. '{\"top_k\": 20}'.", metavar="JSON"
-    )
+    extra_body: ExtraBody = None
 
     def check(self, endpoint: EndpointSettings) -> None:
         """Refuse what the protocol of an endpoint cannot ask for."""

@@ -88,6 +88,7 @@ EXPECTED = {
         "prompt_tokens_total": 512,
         "output_tokens_total": 390,
     },
+    "triton": {"waiting_requests": 5, "completed_requests_total": 240},
 }
 
 

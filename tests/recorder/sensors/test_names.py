@@ -11,6 +11,7 @@ TITLES = {
     "tgi": "TGI",
     "tensorrt_llm": "TensorRT-LLM",
     "llama.cpp": "llama.cpp",
+    "triton": "Triton",
 }
 
 
