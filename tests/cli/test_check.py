@@ -126,16 +126,19 @@ def test_a_limit_is_the_users(loadgen: Loadgen) -> None:
 
 
 def test_a_model_that_is_accepted_but_not_listed(loadgen: Loadgen) -> None:
-    """Only an answer shows that it is accepted."""
+    """Only an answer shows that it is accepted; and a path of speech is there that fails without a file."""
 
     def answer(path: str) -> Answer:
         listed = {"data": [{"id": "other"}]}
+        if path.endswith("/transcriptions"):
+            return 500, "text/plain", b"Internal Server Error"
         return 200, "application/json", json.dumps(listed).encode() if path.endswith("/models") else TOKEN
 
     with server(answer) as url:
         run = loadgen("check", "--url", url, "--model", "m")
     assert run.returncode == 0
     assert lines(run)[1] == "warning model the server accepts 'm' but does not list it; it lists other"
+    assert "ok speech paths of --protocol transcription" in lines(run)
 
 
 def test_a_limit_of_the_rate(loadgen: Loadgen) -> None:

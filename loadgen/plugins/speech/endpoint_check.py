@@ -11,17 +11,22 @@ if TYPE_CHECKING:
     from loadgen.driver.checked_endpoint import CheckedEndpoint
 
 _PROTOCOLS: Final = ("transcription", "translation", "speech", "image-generation")
-_REFUSED: Final = (HTTPStatus.BAD_REQUEST, HTTPStatus.UNSUPPORTED_MEDIA_TYPE, HTTPStatus.UNPROCESSABLE_ENTITY)
+# `transformers serve` has 500 for a form without a file.
+_REFUSED: Final = (
+    *(HTTPStatus.BAD_REQUEST, HTTPStatus.UNSUPPORTED_MEDIA_TYPE, HTTPStatus.UNPROCESSABLE_ENTITY),
+    HTTPStatus.INTERNAL_SERVER_ERROR,
+)
 
 
 async def speech_check(endpoint: CheckedEndpoint) -> tuple[bool, str]:
     """Send an empty request to each path.
 
     Returns:
-        True, and the protocols whose path refuses such a request for its contents.
+        True, and the protocols whose path refuses such a request for its contents, unlike an unknown path.
     """
+    refused = {*_REFUSED} - {await endpoint.status_of("/no-such-path", b"{}")}
     names = [
-        name for name in _PROTOCOLS if await endpoint.status_of(codec_of(name, {}).path, b"{}") in _REFUSED
+        name for name in _PROTOCOLS if await endpoint.status_of(codec_of(name, {}).path, b"{}") in refused
     ]
     if not names:
         return True, "no path of speech or image generation"
