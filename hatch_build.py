@@ -18,7 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MODULES = {
-    Path("loadgen/driver/client/_wire.abi3.so"): ("_wire.c", "_plain.c", "_body.c", "_chunks.c", "_rows.c"),
+    Path("loadgen/driver/client/_wire.abi3.so"): (
+        "_wire.c",
+        "_plain.c",
+        "_body.c",
+        "_chunks.c",
+        "_rows.c",
+        "_tls.c",
+    ),
     Path("reporter/log/_requests.abi3.so"): (
         "_requests.c",
         "_joined.c",

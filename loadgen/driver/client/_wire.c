@@ -1,4 +1,4 @@
-/* The I/O loop of plain HTTP/1.1 connections, in a thread that does not need the interpreter.
+/* The I/O loop of HTTP/1.1 connections, in a thread that does not need the interpreter.
  *
  * Python hands over connected sockets and requests; the thread reads, stamps, parses, and hands back what came:
  * the head, the pieces of the body with their stamps, and how the response ended, a batch at a time. All that
@@ -33,6 +33,7 @@
 #include "_http1.h"
 #include "_plain.h"
 #include "_rows.h"
+#include "_tls.h"
 
 enum {
     READ_BYTES = 64 * 1024,
@@ -66,7 +67,7 @@ enum {
 #define PLAUSIBLE_NS 1000000LL    /* arrival.py */
 #define UNSEEN_NS 1000000LL /* after so long without a look at all, an idle connection is looked at before it is used */
 #define FAREWELL_LENGTH 12
-#define INTERFACE 6 /* compiled.py has the same number: raise both when what Python calls or gets changes */
+#define INTERFACE 7 /* compiled.py has the same number: raise both when what Python calls or gets changes */
 #define ENDS (EPOLLRDHUP | EPOLLHUP | EPOLLERR | EPOLLPRI) /* after these a short read may not be the last */
 #define FLAG(value) ((value) ? Py_True : Py_False)
 
@@ -90,6 +91,10 @@ typedef struct {
     uint32_t number, generation;
     bool connecting, active, urgent, watched, queued, stirred, reusable, unasked;
     bool uploads; /* the request is large: the kernel stamps its last byte */
+    bool waits;   /* a part of the request waits in `unsent` */
+    size_t request_bytes;
+    tls *tls; /* NULL without TLS */
+    PyObject *tls_owner;
     http1 parser;
     buffer unsent;
     size_t unsent_from;
@@ -129,6 +134,7 @@ typedef struct {
     int64_t quiet, offset, sampled, turned, since;
     known_shapes *shapes; /* NULL while nothing is known */
     plain_rows rows, taken; /* the rows of plain requests; and those that Python is taking, without the lock */
+    buffer plaintext, records; /* of the connection that is being served */
     unsigned char read[READ_BYTES];
 } wire;
 
@@ -447,6 +453,34 @@ static void take(wire *w, connection *c, const unsigned char *bytes, size_t leng
     }
 }
 
+/* Send what TLS itself has to say, after what waits; an error shows at the next read. */
+static void send_reply(wire *w, connection *c) {
+    buffer *records = &w->records;
+    records->length = 0;
+    if (!tls_reply(c->tls, records) || !records->length) return;
+    ssize_t count = c->unsent.length ? 0 : send(c->fd, records->bytes, records->length, MSG_DONTWAIT | MSG_NOSIGNAL);
+    size_t sent = count > 0 ? (size_t)count : 0;
+    if (sent < records->length && buffer_append(&c->unsent, records->bytes + sent, records->length - sent)) rearm(w, c);
+}
+
+static int decrypt(wire *w, connection *c, size_t length) {
+    w->plaintext.length = 0;
+    int end = tls_decrypt(c->tls, w->read, length, &w->plaintext);
+    send_reply(w, c);
+    if (!w->plaintext.length) c->reads++;
+    return end;
+}
+
+/* Parse a read, which is encrypted. */
+static void take_records(wire *w, connection *c, size_t length, int64_t at) {
+    int end = decrypt(w, c, length);
+    if (w->plaintext.length) take(w, c, w->plaintext.bytes, w->plaintext.length, at);
+    if (end == TLS_NO_MEMORY && c->active)
+        finish(w, c, NO_MEMORY, 0, at);
+    else if (end)
+        lost(w, c, end == TLS_CLOSED ? 0 : -end);
+}
+
 static bool is_full(const connection *c) {
     return c->batch && (c->batch->count >= MOST_PIECES || c->batch->body.length >= MOST_BYTES);
 }
@@ -482,7 +516,10 @@ static int read_connection(wire *w, connection *c, int most, bool ends, bool *le
         }
         /* The thread reads it without the lock. */
         if (!c->behind && now - at > OVERDUE_NS) __atomic_store_n(&w->late, true, __ATOMIC_RELAXED);
-        take(w, c, w->read, (size_t)count, at);
+        if (c->tls)
+            take_records(w, c, (size_t)count, at);
+        else
+            take(w, c, w->read, (size_t)count, at);
         if (count < READ_BYTES) {
             c->behind = 0;
             if (!ends) return reads + 1;
@@ -527,7 +564,8 @@ static void send_rest(wire *w, connection *c) {
     free(c->unsent.bytes);
     c->unsent = (buffer){0};
     c->unsent_from = 0;
-    batch *b = batch_of(w, c);
+    batch *b = c->waits ? batch_of(w, c) : NULL;
+    c->waits = false;
     if (b && c->active && !c->parser.has_head) {
         b->sent = at, b->sent_by = now_ns();
         hand_over(w, c);
@@ -839,9 +877,16 @@ static connection *new_connection(wire *w) {
     return w->connections[w->count++] = c;
 }
 
-static PyObject *take_over(wire *w, PyObject *argument, bool connecting) {
-    long fd = PyLong_AsLong(argument);
-    if (fd == -1 && PyErr_Occurred()) return NULL;
+/* The segments of the handshake are not those of reads here, as in late_reads.py. */
+static void begin_tls(connection *c, PyObject *owner) {
+    uint64_t segments;
+    c->tls = tls_of(owner);
+    c->tls_owner = owner;
+    bool known = tcp_number(c->fd, offsetof(struct tcp_info, tcpi_data_segs_in), 4, &segments) && is_drained(c->fd);
+    c->extra = known ? (int64_t)segments : -1;
+}
+
+static PyObject *take_over(wire *w, int fd, bool connecting, PyObject *tls_owner) {
     lock_slowly(w);
     connection *c = new_connection(w);
     bool added = false;
@@ -850,26 +895,40 @@ static PyObject *take_over(wire *w, PyObject *argument, bool connecting) {
         uint32_t number = c->number, generation = c->generation;
         memset(c, 0, sizeof *c);
         c->number = number, c->generation = generation;
-        c->fd = (int)fd;
+        c->fd = fd;
         c->connecting = connecting;
+        if (tls_owner) begin_tls(c, tls_owner);
         c->reusable = true;
         id = identity(c);
         watch(w, c, true);
         added = c->watched;
         if (!added) {
             c->fd = -1;
+            c->tls_owner = NULL;
             c->generation++;
             w->unused[w->unused_count++] = number;
         }
     }
     pthread_mutex_unlock(&w->lock);
     if (!added) return c ? PyErr_SetFromErrno(PyExc_OSError) : PyErr_NoMemory();
+    Py_XINCREF(tls_owner);
     return PyLong_FromUnsignedLongLong(id);
 }
 
-static PyObject *wire_add(wire *w, PyObject *fd) { return take_over(w, fd, false); }
+static PyObject *wire_add(wire *w, PyObject *arguments) {
+    int fd;
+    PyObject *tls_owner = NULL;
+    if (!PyArg_ParseTuple(arguments, "i|O", &fd, &tls_owner)) return NULL;
+    if (tls_owner == Py_None) tls_owner = NULL;
+    if (tls_owner && !tls_of(tls_owner)) return PyErr_Format(PyExc_TypeError, "not an object of TLS");
+    return take_over(w, fd, false, tls_owner);
+}
 
-static PyObject *wire_connect(wire *w, PyObject *fd) { return take_over(w, fd, true); }
+static PyObject *wire_connect(wire *w, PyObject *argument) {
+    long fd = PyLong_AsLong(argument);
+    if (fd == -1 && PyErr_Occurred()) return NULL;
+    return take_over(w, (int)fd, true, NULL);
+}
 
 static bool begin(wire *w, connection *c, const char *bytes, size_t length, int64_t *at) {
     if (c->batch) {
@@ -883,9 +942,18 @@ static bool begin(wire *w, connection *c, const char *bytes, size_t length, int6
     c->bare = 0;
     c->held = c->sure = c->behind = 0;
     watch(w, c, true);
-    *at = c->begun = now_ns();
     c->uploads = length >= UPLOAD_BYTES;
-    ssize_t count = c->fd < 0 ? (errno = ENOTCONN, -1) : send_some(c, bytes, length, at);
+    if (c->tls && c->fd >= 0) {
+        w->records.length = 0;
+        if (!tls_encrypt(c->tls, bytes, length, &w->records)) {
+            lost(w, c, EPROTO);
+            return false;
+        }
+        bytes = (char *)w->records.bytes, length = w->records.length;
+    }
+    c->request_bytes = length;
+    *at = c->begun = now_ns();
+    ssize_t count = c->fd < 0 ? (errno = ENOTCONN, -1) : c->unsent.length ? 0 : send_some(c, bytes, length, at);
     if (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) {
         lost(w, c, errno);
         return false;
@@ -896,6 +964,7 @@ static bool begin(wire *w, connection *c, const char *bytes, size_t length, int6
         finish(w, c, NO_MEMORY, 0, now_ns());
         return false;
     }
+    c->waits = true;
     rearm(w, c);
     return false;
 }
@@ -1004,7 +1073,7 @@ static PyObject *wire_take(wire *w, PyObject *arguments) {
     return give(w, id, b);
 }
 
-/* When a large request began, its last byte left and was acknowledged, and the round-trip time; 0 for unknown. */
+/* How long a large request was, when it began, its last byte left and was acknowledged, and the round-trip time; 0 for unknown. */
 static PyObject *wire_upload(wire *w, PyObject *number) {
     uint64_t id, round_us = 0;
     connection *c = find_or_raise(w, number, &id);
@@ -1036,8 +1105,9 @@ static PyObject *wire_upload(wire *w, PyObject *number) {
     }
     if (c->fd >= 0) tcp_number(c->fd, offsetof(struct tcp_info, tcpi_min_rtt), sizeof(uint32_t), &round_us);
     int64_t begun = c->begun;
+    size_t length = c->request_bytes;
     pthread_mutex_unlock(&w->lock);
-    return Py_BuildValue("LLLK", (long long)begun, (long long)left, (long long)acknowledged, (unsigned long long)round_us * 1000);
+    return Py_BuildValue("nLLLK", (Py_ssize_t)length, (long long)begun, (long long)left, (long long)acknowledged, (unsigned long long)round_us * 1000);
 }
 
 static PyObject *wire_calm(wire *w, PyObject *number) {
@@ -1058,6 +1128,22 @@ static PyObject *wire_heard(wire *w, PyObject *number) {
     return PyLong_FromLongLong(heard);
 }
 
+/* Whether an idle connection has nothing to read, but for what TLS keeps to itself. */
+static bool is_quiet(wire *w, connection *c) {
+    for (;;) {
+        ssize_t count = recv(c->fd, w->read, READ_BYTES, MSG_DONTWAIT);
+        if (count < 0) return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+        const unsigned char *bytes = w->read;
+        if (count > 0 && c->tls) {
+            int end = decrypt(w, c, (size_t)count);
+            bytes = w->plaintext.bytes, count = (ssize_t)w->plaintext.length;
+            if (!count && !end) continue;
+        }
+        if (count > 0) c->unasked = begins_response(bytes, (size_t)count);
+        return false;
+    }
+}
+
 /* Look at an idle connection: 0 where all is quiet, else 1 where it is over, 2 where a response came on it. */
 static PyObject *wire_idle(wire *w, PyObject *number) {
     uint64_t id;
@@ -1065,9 +1151,7 @@ static PyObject *wire_idle(wire *w, PyObject *number) {
     if (!c) return NULL;
     bool quiet = false;
     if (c->fd >= 0 && !c->active) {
-        ssize_t count = recv(c->fd, w->read, READ_BYTES, MSG_DONTWAIT);
-        quiet = count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
-        if (count > 0) c->unasked = begins_response(w->read, (size_t)count);
+        quiet = is_quiet(w, c);
         if (!quiet)
             drop(w, c);
         else
@@ -1086,12 +1170,16 @@ static PyObject *wire_forget(wire *w, PyObject *number) {
     if (c->batch) batch_put_back(w, c->batch);
     free(c->unsent.bytes);
     plain_free(c->plain);
+    PyObject *tls_owner = c->tls_owner;
+    c->tls = NULL;
+    c->tls_owner = NULL;
     c->batch = NULL;
     c->plain = NULL;
     c->unsent = (buffer){0};
     c->generation = c->generation == UINT32_MAX - 1 ? 1 : c->generation + 1;
     w->unused[w->unused_count++] = c->number;
     pthread_mutex_unlock(&w->lock);
+    Py_XDECREF(tls_owner);
     Py_RETURN_NONE;
 }
 
@@ -1152,6 +1240,7 @@ static void wire_dealloc(wire *w) {
         if (c->batch) batch_free(c->batch);
         free(c->unsent.bytes);
         plain_free(c->plain);
+        Py_XDECREF(c->tls_owner);
         free(c);
     }
     while (w->shapes) {
@@ -1162,6 +1251,8 @@ static void wire_dealloc(wire *w) {
     free(w->rows.bytes.bytes);
     free(w->taken.bytes.bytes);
     free(w->rows.scratch.bytes);
+    free(w->plaintext.bytes);
+    free(w->records.bytes);
     while (w->spare) {
         batch *b = w->spare;
         w->spare = b->next;
@@ -1222,7 +1313,7 @@ static PyObject *wire_new(PyTypeObject *type, PyObject *Py_UNUSED(arguments), Py
 }
 
 static PyMethodDef wire_methods[] = {
-    {"add", (PyCFunction)wire_add, METH_O, "Take over a connected socket by its descriptor; return its number."},
+    {"add", (PyCFunction)wire_add, METH_VARARGS, "Take over a connected socket by its descriptor, and its TLS; return its number."},
     {"connect", (PyCFunction)wire_connect, METH_O, "Take over a socket that is being connected; return its number."},
     {"request", (PyCFunction)wire_request, METH_VARARGS, "Send a request; return (at_ns, by_ns, whether all of it left)."},
     {"plain", (PyCFunction)wire_plain, METH_VARARGS, "Send a plain request; return when, 0 if not at once; None if the connection cannot."},
@@ -1231,7 +1322,7 @@ static PyMethodDef wire_methods[] = {
     {"collect", (PyCFunction)wire_collect, METH_O, "Return what came, at most so many batches."},
     {"take", (PyCFunction)wire_take, METH_VARARGS, "Return what came on one connection, after so many reads; or None."},
     {"calm", (PyCFunction)wire_calm, METH_O, "Hand over the rest of a response in larger batches."},
-    {"upload", (PyCFunction)wire_upload, METH_O, "Return when a large request began, its last byte left and was acknowledged, and the round-trip time."},
+    {"upload", (PyCFunction)wire_upload, METH_O, "Return how long a large request was, when it began, its last byte left and was acknowledged, and the round-trip time."},
     {"heard", (PyCFunction)wire_heard, METH_O, "When the last bytes of the response arrived, ns; 0 before the first."},
     {"idle", (PyCFunction)wire_idle, METH_O, "Look at an idle connection: 0 quiet, 1 over, 2 over after a response."},
     {"forget", (PyCFunction)wire_forget, METH_O, "Close a connection and forget it."},
@@ -1286,6 +1377,8 @@ static PyMethodDef module_methods[] = {
     {"known", chunks_known, METH_VARARGS, "Return what the first frames mean whose shapes are known."},
     {"gaps_us", chunks_gaps_us, METH_VARARGS, "Return the gaps between moments, as in the log."},
     {"coalesced", chunks_coalesced, METH_O, "Return how many moments occur more than once."},
+    {"takes_tls", tls_takes, METH_VARARGS, "Return whether the TLS of such an object of a module can be taken over."},
+    {"tls_reason", tls_reason, METH_O, "Return what a code of OpenSSL means."},
     {"rows", rows_of_events, METH_VARARGS, "Return events as rows of the log; each event is replaced by None."},
     {NULL, NULL, 0, NULL},
 };
@@ -1294,7 +1387,7 @@ static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, execute}, {0, NULL}};
 static struct PyModuleDef module_definition = {
     .m_base = PyModuleDef_HEAD_INIT,
     .m_name = "_wire",
-    .m_doc = "The I/O loop of plain HTTP/1.1 connections, without the interpreter; and what is done for every chunk.",
+    .m_doc = "The I/O loop of HTTP/1.1 connections, without the interpreter; and what is done for every chunk.",
     .m_size = sizeof(PyTypeObject *),
     .m_methods = module_methods,
     .m_slots = module_slots,

@@ -53,11 +53,11 @@ class Dialer:
         self.where = f"{endpoint.host}:{endpoint.port}"
         self._addresses: list[Address] = []
         self._resolving = asyncio.Lock()
-        self._tls: ssl.SSLContext | None = None
+        self.tls: ssl.SSLContext | None = None
         if endpoint.scheme.endswith("s"):
             from loadgen.driver.client.tls import tls_context
 
-            self._tls = tls_context(endpoint)
+            self.tls = tls_context(endpoint)
         remark = ignored_proxy(endpoint)
         self._hint = remark and f"; {remark}"
 
@@ -126,14 +126,14 @@ class Dialer:
 
     async def _secure(self, sock: StampingSocket) -> tuple[TLSLayer | None, float | None]:
         """Perform the TLS handshake, if requested."""
-        if self._tls is None:
+        if self.tls is None:
             return None, None
         from loadgen.driver.client.tls import TLSLayer, explained
 
         started = time.monotonic()
         loop = asyncio.get_running_loop()
         try:
-            tls = TLSLayer(self._tls, self._endpoint.host)
+            tls = TLSLayer(self.tls, self._endpoint.host)
             reply, complete = tls.handshake()
             while True:
                 await loop.sock_sendall(sock, reply)

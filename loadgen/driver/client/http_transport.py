@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from loadgen.driver.client.compiled import COMPILED
-from loadgen.driver.client.dialing import Dialer, refused
+from loadgen.driver.client.dialing import Dialer, loop_connect, refused
 from loadgen.driver.client.exchange import REUSED, Setup
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.plain_request import PlainRequest
@@ -20,6 +20,7 @@ from loadgen.driver.errors import RequestFailedError
 from workloads.registry import service
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import Callable
 
     from loadgen.driver.client.connection import Connection
@@ -47,7 +48,7 @@ class HttpTransport:
     holds for POST too. Nothing else is retried.
     """
 
-    #: Whether plain connections are read in compiled code; TLS always is in Python.
+    #: Whether compiled code reads connections, those by TLS where it can (`tls.is_compiled`).
     compiled: ClassVar[bool] = COMPILED
 
     def __init__(self, endpoint: Endpoint, timeouts: Timeouts) -> None:
@@ -58,7 +59,7 @@ class HttpTransport:
         self._carriers: dict[Exchange, AnyConnection] = {}
         self._dialer = Dialer(endpoint, timeouts)
         self._reader: Ready | WireLoop | None = None
-        in_c = self.compiled and endpoint.scheme == "http"
+        in_c = self.compiled and _is_compiled(endpoint.scheme, self._dialer.tls)
         self._interpreted = None if in_c else _interpreted_connection(endpoint.scheme)
         self._deadlines: Deadlines[Exchange | PlainRequest] = Deadlines(timeouts.timeout_s, self._late)
         self._silence: SilenceTimeouts | None = None
@@ -245,8 +246,9 @@ class HttpTransport:
         if self._reader is None:
             self._reader = self._new_reader()
         if isinstance(self._reader, WireLoop):
-            sock, _, setup = await self._dialer.dial(self._reader.connect)
-            return WireConnection(sock, self._reader), setup
+            connect = self._reader.connect if self._dialer.tls is None else loop_connect
+            sock, tls, setup = await self._dialer.dial(connect)
+            return WireConnection(sock, self._reader, tls), setup
         assert self._interpreted is not None  # noqa: S101 (else the reader is a WireLoop)
         sock, tls, setup = await self._dialer.dial()
         return self._interpreted[0](sock, tls, self._reader), setup
@@ -258,8 +260,17 @@ class HttpTransport:
             raise refused(error, self._dialer.where) from error
 
 
+def _is_compiled(scheme: str, context: ssl.SSLContext | None) -> bool:
+    """Whether compiled code can read the connections to an endpoint."""
+    if scheme != "https" or context is None:
+        return scheme == "http"
+    from loadgen.driver.client.tls import is_compiled
+
+    return is_compiled(context)
+
+
 def _interpreted_connection(scheme: str) -> tuple[type[Connection], Callable[[], Ready]]:
-    """The interpreted connection and reader: for TLS, without the compiled loop, and for gRPC."""
+    """The interpreted connection and reader: without the compiled loop, for TLS that it does not know, and for gRPC."""
     from loadgen.driver.client.connection import Connection
     from loadgen.driver.client.ready import ready
 

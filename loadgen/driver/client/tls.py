@@ -8,12 +8,20 @@ beforehand.
 from __future__ import annotations
 
 import ssl
-from typing import TYPE_CHECKING, Final
+import sys
+from typing import TYPE_CHECKING, Any, Final
+
+from loadgen.driver.client.compiled import compiled_function
 
 if TYPE_CHECKING:
     from loadgen.driver.client.endpoint import Endpoint
 
 _READ_BYTES: Final = 64 * 1024
+
+_KNOWN_FROM: Final = (3, 11)
+_KNOWN_BEFORE: Final = (3, 14)
+_BARE_OBJECT: Final = 16
+"""Bytes of an object without members, in a Python without additions for debugging or free threads."""
 
 _TRUST: Final = "trust the issuer (SSL_CERT_FILE names a file of authorities), or give --insecure"
 _REMEDIES: Final = {
@@ -41,6 +49,11 @@ class TLSLayer:
         self._to_send = ssl.MemoryBIO()
         self._tls = context.wrap_bio(self._received, self._to_send, server_hostname=host)
         self._begun = False
+
+    @property
+    def native(self) -> Any:
+        """The object of `_ssl`, for compiled code, which takes all over after the handshake."""
+        return getattr(self._tls, "_sslobj", None)
 
     def handshake(self, received: bytes = b"") -> tuple[bytes, bool]:
         """Continue the handshake with the server's bytes; empty: the connection's end.
@@ -110,3 +123,17 @@ def tls_context(endpoint: Endpoint) -> ssl.SSLContext:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
     return context
+
+
+def is_compiled(context: ssl.SSLContext) -> bool:
+    """Whether compiled code can take over the connections of a context after the handshake.
+
+    It uses the OpenSSL to which `_ssl` is linked, and needs to know where `_ssl` keeps a connection.
+    """
+    takes_tls = compiled_function("takes_tls")
+    file = getattr(sys.modules["_ssl"], "__file__", None)
+    known = _KNOWN_FROM <= sys.version_info < _KNOWN_BEFORE and object.__basicsize__ == _BARE_OBJECT
+    if not (takes_tls and file and known) or context.keylog_filename is not None:
+        return False
+    native = TLSLayer(context, "localhost").native
+    return native is not None and bool(takes_tls(file, native))

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from loadgen.driver.client.arrival import StampingSocket
     from loadgen.driver.client.exchange import Exchange
     from loadgen.driver.client.plain_request import PlainRequest
+    from loadgen.driver.client.tls import TLSLayer
     from recorder.schema import Row
 
 _AT_ONCE: Final = 32
@@ -85,8 +86,8 @@ class ReceivedBatch(NamedTuple):
     body: Body | None  #: pieces of the body, and when they arrived; None for no pieces
     end: int  #: an `End`
     at_ns: int  #: when the response ended, or the handshake
-    #: The `errno` of a connection that was cut or refused, 0 for none; of malformed framing the parser's
-    #: state.
+    #: The `errno` of a connection that was cut or refused, 0 for none, negative a code of OpenSSL; of
+    #: malformed framing the parser's state.
     error: int
     framed: bool  #: whether HTTP says that the response is complete, and not only the end of the connection
     reusable: bool  #: whether the connection can carry another request
@@ -127,9 +128,9 @@ class WireLoop:
         self._connected[descriptor] = number
         return connected_ns
 
-    def add(self, connection: WireConnection, descriptor: int) -> int:
-        """Take over a connected socket; return the number of the connection."""
-        number = self._connected.pop(descriptor, None) or self.wire.add(descriptor)
+    def add(self, connection: WireConnection, descriptor: int, tls: TLSLayer | None) -> int:
+        """Take over a connected socket and its TLS; return the number of the connection."""
+        number = self._connected.pop(descriptor, None) or self.wire.add(descriptor, tls and tls.native)
         self._connections[number] = connection
         return number
 
@@ -195,14 +196,14 @@ class WireConnection:
         "unasked",
     )
 
-    def __init__(self, sock: StampingSocket, loop: WireLoop) -> None:
+    def __init__(self, sock: StampingSocket, loop: WireLoop, tls: TLSLayer | None = None) -> None:
         self.reusable = True
         self.stale = self.unasked = self._is_kept = self._is_calm = False
         self._loop = loop
         self._observer: Exchange | None = None
         self._plain: PlainRequest | None = None
         self._begun_ns = self._request_bytes = 0
-        self._number: int | None = loop.add(self, sock.fileno())
+        self._number: int | None = loop.add(self, sock.fileno(), tls)
         sock.detach()
 
     @property
@@ -333,7 +334,7 @@ class WireConnection:
             # Not needed by small requests.
             from loadgen.driver.client.upload import uploaded
 
-            observer.upload = uploaded(self._request_bytes, *self._loop.wire.upload(self._number))
+            observer.upload = uploaded(*self._loop.wire.upload(self._number))
         observer.head(response, first_byte_ns)
 
     def _end(self, batch: ReceivedBatch) -> None:
@@ -374,7 +375,7 @@ def _failure(batch: ReceivedBatch) -> tuple[str, str]:
     """Name the failure with which a response ended."""
     match batch.end:
         case End.CUT:
-            why = f" ({OSError(batch.error, os.strerror(batch.error))})" if batch.error else ""
+            why = f" ({_error(batch.error)})" if batch.error else ""
             if batch.first_byte_ns:
                 return Failure.TRUNCATED, f"the connection ended in the middle of the response{why}"
             return Failure.RESET, f"the connection ended before a response{why}"
@@ -387,3 +388,12 @@ def _failure(batch: ReceivedBatch) -> tuple[str, str]:
             return Failure.TOO_LARGE, f"response {what} of more than {MAX_HEAD_BYTES} bytes"
         case _:
             return Failure.TOO_LARGE, "no memory is left for the response"
+
+
+def _error(code: int) -> str:
+    """The meaning of an `errno`, or of a negative code of OpenSSL."""
+    if code > 0:
+        return str(OSError(code, os.strerror(code)))
+    from loadgen.driver.client._wire import tls_reason
+
+    return tls_reason(-code)
