@@ -54,7 +54,7 @@ class Step(Enum):
     READ = "wait until the client has read all that was sent"
 
 
-Script = "list[bytes | float | Step]"
+Script = "list[bytes | float | Step | Callable[[asyncio.StreamWriter], None]]"
 
 
 class ScriptedServer:
@@ -159,6 +159,8 @@ class ScriptedServer:
                 case Step.CLOSE:
                     writer.close()
                     await _turns(2)
+                case _:
+                    step(writer)
 
 
 def _content_length(head: bytes) -> int:

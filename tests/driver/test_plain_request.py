@@ -31,6 +31,7 @@ from tests.driver.two_ways import HEAD, SENT_NS, rows_in_c, rows_in_python, rows
 from workloads.sample import Sample
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import Callable, Coroutine, Sequence
 
     from recorder.event import Event
@@ -180,7 +181,7 @@ class Asked:
     def __init__(self, server: ScriptedServer, timeout_s: float = 600, **options: Any) -> None:
         self.rows: list[Any] = []
         self.plain = 0
-        self.transport = HttpTransport(endpoint(server.url, {}), Timeouts(timeout_s))
+        self.transport = HttpTransport(endpoint(server.url, {}, verify=False), Timeouts(timeout_s))
         self._runner = RequestRunner(
             self.transport, CODEC, Generation("m"), self._take, follows_plain=True, **options
         )
@@ -221,12 +222,20 @@ TOGETHER = chunked(
 OF_TIME = re.compile("_ns$|reads|coalesced|late_chunks")
 
 
+@pytest.fixture(params=["http", "https"])
+def tls(request: pytest.FixtureRequest, certified: Callable[[str], ssl.SSLContext]) -> ssl.SSLContext | None:
+    """The TLS of a server; None without."""
+    return certified("127.0.0.1") if request.param == "https" else None
+
+
 @pytest.mark.parametrize("script", [USUAL, TOGETHER])
-def test_usual_responses_are_followed_without_python(script: list[Any], run: Run) -> None:
+def test_usual_responses_are_followed_without_python(
+    script: list[Any], tls: ssl.SSLContext | None, run: Run
+) -> None:
     """Compiled code follows responses of known shapes on a kept connection; the rows equal those before."""
 
     async def scenario() -> tuple[Asked, list[TurnOutcome]]:
-        async with ScriptedServer(script) as server:
+        async with ScriptedServer(script, tls=tls) as server:
             asked = Asked(server, trace_context=True, session_headers=SessionHeaders(["X-Session"]))
             return asked, await asked.ask_each(5)
 
@@ -263,12 +272,12 @@ UNUSUAL: dict[str, tuple[list[Any], list[int]]] = {
 
 
 @pytest.mark.parametrize("name", UNUSUAL)
-def test_unusual_responses_are_left_to_python(name: str, run: Run) -> None:
+def test_unusual_responses_are_left_to_python(name: str, tls: ssl.SSLContext | None, run: Run) -> None:
     """A request has one row per event, in order; compiled code follows the next request."""
     script, codes = UNUSUAL[name]
 
     async def scenario() -> Asked:
-        async with ScriptedServer(USUAL, USUAL, USUAL, script, USUAL) as server:
+        async with ScriptedServer(USUAL, USUAL, USUAL, script, USUAL, tls=tls) as server:
             asked = Asked(server)
             await asked.ask_each(6)
             return asked

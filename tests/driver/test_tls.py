@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import _ssl
 import asyncio
+import ctypes
+import os
+import socket
+import ssl
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from loadgen.driver.client.aiohttp_transport import AiohttpTransport
 from loadgen.driver.client.failure import Failure
 
 if TYPE_CHECKING:
-    import ssl
     from collections.abc import Callable
     from pathlib import Path
 
@@ -157,3 +162,40 @@ def test_closing_does_not_wait_for_the_server(
 
     before, after = run(scenario())
     assert after < before
+
+
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+def test_keys_change_in_mid_stream(several: Any, certified: Any, wire: Any, version: ssl.TLSVersion) -> None:
+    """The server renegotiates, or asks for other keys: no byte is lost, and the connection is used again."""
+    openssl = ctypes.CDLL(_ssl.__file__)
+
+    def change_keys(writer: Any) -> None:
+        native = writer.get_extra_info("ssl_object")._sslobj
+        connection = ctypes.c_void_p.from_address(id(native) + 3 * ctypes.sizeof(ctypes.c_void_p))
+        if version is ssl.TLSVersion.TLSv1_2:
+            changed = openssl.SSL_renegotiate(connection)
+        else:
+            changed = openssl.SSL_key_update(connection, 1)
+        assert changed == 1
+
+    tls = certified("127.0.0.1")
+    tls.minimum_version = tls.maximum_version = version
+    script = [wire.head(transfer_encoding="chunked"), *map(wire.chunk, [b"ab", b"c"])]
+    server, exchanges = several(
+        tls, *[[*script, change_keys, wire.chunk(b"d"), wire.chunk(b"")]] * 4, verify=False
+    )
+    assert [(each.failure, each.stream.body()) for each in exchanges] == [(None, b"abcd")] * 4
+    assert server.connections == 1
+
+
+def test_bytes_that_are_no_record(several: Any, certified: Any, wire: Any, transport_kind: Any) -> None:
+    """The failure names what is wrong with them, unless aiohttp hides it."""
+
+    def damage(writer: Any) -> None:
+        with socket.socket(fileno=os.dup(writer.get_extra_info("socket").fileno())) as beside:
+            beside.send(b"\x17\x03\x03\x00\x20" + b"x" * 32)
+
+    script = [wire.head(content_length=9) + b"abc", damage]
+    _, (exchange,) = several(certified("127.0.0.1"), script, verify=False)
+    assert (exchange.failure, exchange.stream.body()) == (Failure.TRUNCATED, b"abc")
+    assert "bad record mac" in exchange.message or transport_kind.make is AiohttpTransport

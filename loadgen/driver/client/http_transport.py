@@ -270,7 +270,7 @@ def _is_compiled(scheme: str, context: ssl.SSLContext | None) -> bool:
 
 
 def _interpreted_connection(scheme: str) -> tuple[type[Connection], Callable[[], Ready]]:
-    """The interpreted connection and reader: without the compiled loop, for TLS that it does not know, and for gRPC."""
+    """The interpreted connection and reader: of gRPC, and of what compiled code cannot read."""
     from loadgen.driver.client.connection import Connection
     from loadgen.driver.client.ready import ready
 
