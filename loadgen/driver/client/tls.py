@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _READ_BYTES: Final = 64 * 1024
 
 _KNOWN_FROM: Final = (3, 11)
-_KNOWN_BEFORE: Final = (3, 14)
+_KNOWN_BEFORE: Final = (3, 15)
 _BARE_OBJECT: Final = 16
 """Bytes of an object without members, in a Python without additions for debugging or free threads."""
 
