@@ -188,12 +188,12 @@ def test_keys_change_in_mid_stream(several: Any, certified: Any, wire: Any, vers
     assert server.connections == 1
 
 
-def test_bytes_that_are_no_record(several: Any, certified: Any, wire: Any, transport_kind: Any) -> None:
+def test_bytes_that_make_no_record(several: Any, certified: Any, wire: Any, transport_kind: Any) -> None:
     """The failure names what is wrong with them, unless aiohttp hides it."""
 
     def damage(writer: Any) -> None:
-        with socket.socket(fileno=os.dup(writer.get_extra_info("socket").fileno())) as beside:
-            beside.send(b"\x17\x03\x03\x00\x20" + b"x" * 32)
+        with socket.socket(fileno=os.dup(writer.get_extra_info("socket").fileno())) as copy:
+            copy.send(b"\x17\x03\x03\x00\x20" + b"x" * 32)
 
     script = [wire.head(content_length=9) + b"abc", damage]
     _, (exchange,) = several(certified("127.0.0.1"), script, verify=False)

@@ -54,10 +54,12 @@ class Dialer:
         self._addresses: list[Address] = []
         self._resolving = asyncio.Lock()
         self.tls: ssl.SSLContext | None = None
+        self.in_c = endpoint.scheme == "http"  #: whether compiled code can read the connections
         if endpoint.scheme.endswith("s"):
-            from loadgen.driver.client.tls import tls_context
+            from loadgen.driver.client.tls import is_compiled, tls_context
 
             self.tls = tls_context(endpoint)
+            self.in_c = endpoint.scheme == "https" and is_compiled(self.tls)
         remark = ignored_proxy(endpoint)
         self._hint = remark and f"; {remark}"
 

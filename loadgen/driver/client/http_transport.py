@@ -20,7 +20,6 @@ from loadgen.driver.errors import RequestFailedError
 from workloads.registry import service
 
 if TYPE_CHECKING:
-    import ssl
     from collections.abc import Callable
 
     from loadgen.driver.client.connection import Connection
@@ -59,7 +58,7 @@ class HttpTransport:
         self._carriers: dict[Exchange, AnyConnection] = {}
         self._dialer = Dialer(endpoint, timeouts)
         self._reader: Ready | WireLoop | None = None
-        in_c = self.compiled and _is_compiled(endpoint.scheme, self._dialer.tls)
+        in_c = self.compiled and self._dialer.in_c
         self._interpreted = None if in_c else _interpreted_connection(endpoint.scheme)
         self._deadlines: Deadlines[Exchange | PlainRequest] = Deadlines(timeouts.timeout_s, self._late)
         self._silence: SilenceTimeouts | None = None
@@ -258,15 +257,6 @@ class HttpTransport:
             return WireLoop() if self._interpreted is None else self._interpreted[1]()
         except OSError as error:
             raise refused(error, self._dialer.where) from error
-
-
-def _is_compiled(scheme: str, context: ssl.SSLContext | None) -> bool:
-    """Whether compiled code can read the connections to an endpoint."""
-    if scheme != "https" or context is None:
-        return scheme == "http"
-    from loadgen.driver.client.tls import is_compiled
-
-    return is_compiled(context)
 
 
 def _interpreted_connection(scheme: str) -> tuple[type[Connection], Callable[[], Ready]]:

@@ -132,8 +132,8 @@ def is_compiled(context: ssl.SSLContext) -> bool:
     """
     takes_tls = compiled_function("takes_tls")
     file = getattr(sys.modules["_ssl"], "__file__", None)
-    known = _KNOWN_FROM <= sys.version_info < _KNOWN_BEFORE and object.__basicsize__ == _BARE_OBJECT
-    if not (takes_tls and file and known) or context.keylog_filename is not None:
+    is_known = _KNOWN_FROM <= sys.version_info < _KNOWN_BEFORE and object.__basicsize__ == _BARE_OBJECT
+    if not (takes_tls and file and is_known) or context.keylog_filename is not None:
         return False
     native = TLSLayer(context, "localhost").native
     return native is not None and bool(takes_tls(file, native))

@@ -14,6 +14,7 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from loadgen.driver.client.compiled import compiled_function
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.head import (
     REQUEST_TIMEOUT_408,
@@ -40,6 +41,7 @@ _AT_ONCE: Final = 32
 _READS: Final = 64
 """How much is read at once of a connection whose time is over: the server may send without end."""
 
+tls_reason: Final = compiled_function("tls_reason")
 _CACHED_HEADS: Final = 32
 _QUIET: Final = 0
 _AFTER_RESPONSE: Final = 2
@@ -375,7 +377,12 @@ def _failure(batch: ReceivedBatch) -> tuple[str, str]:
     """Name the failure with which a response ended."""
     match batch.end:
         case End.CUT:
-            why = f" ({_error(batch.error)})" if batch.error else ""
+            reason = (
+                tls_reason(-batch.error)
+                if batch.error < 0
+                else OSError(batch.error, os.strerror(batch.error))
+            )
+            why = f" ({reason})" if batch.error else ""
             if batch.first_byte_ns:
                 return Failure.TRUNCATED, f"the connection ended in the middle of the response{why}"
             return Failure.RESET, f"the connection ended before a response{why}"
@@ -388,12 +395,3 @@ def _failure(batch: ReceivedBatch) -> tuple[str, str]:
             return Failure.TOO_LARGE, f"response {what} of more than {MAX_HEAD_BYTES} bytes"
         case _:
             return Failure.TOO_LARGE, "no memory is left for the response"
-
-
-def _error(code: int) -> str:
-    """The meaning of an `errno`, or of a negative code of OpenSSL."""
-    if code > 0:
-        return str(OSError(code, os.strerror(code)))
-    from loadgen.driver.client._wire import tls_reason
-
-    return tls_reason(-code)
