@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from itertools import repeat
+from math import ceil
 from typing import TYPE_CHECKING, Any, Final
 
 from reporter.log.database import rows_of
@@ -140,9 +141,10 @@ def summaries(
     at_once = max(1, _VALUES_AT_ONCE // max(rows, 1))
     if at_once >= len(columns):
         return _of_batches(log, values, [columns], method, chosen)
-    filled, copied = _filled_and_copies(log, values, columns)
+    constant, filled, copied = _constants_and_copies(log, values, columns, chosen)
     distinct = [name for name in filled if name not in copied]
-    size = max(1, at_once // THREADS)
+    rounds = ceil(len(distinct) / max(THREADS, at_once))
+    size = max(1, ceil(len(distinct) / (THREADS * max(1, rounds))))
     batches = [distinct[first : first + size] for first in range(0, len(distinct), size)]
     shares = [batches[first::THREADS] for first in range(THREADS)]
     with ThreadPoolExecutor(THREADS) as pool, ExitStack() as connections:
@@ -150,7 +152,7 @@ def summaries(
         for own in logs:
             connections.enter_context(own.connection)
         parts = pool.map(_of_batches, logs, repeat(values), shares, repeat(method), repeat(chosen))
-        by_name = {name: summary for part in parts for name, summary in part.items()}
+        by_name = constant | {name: summary for part in parts for name, summary in part.items()}
     return {name: by_name.get(copied.get(name, name)) for name in columns}
 
 
@@ -227,25 +229,31 @@ def summary(row: Mapping[str, Any], chosen: Mapping[str, Fraction] = PERCENTILES
     )
 
 
-def _filled_and_copies(log: OpenLog, values: str, columns: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-    """The columns with values, and the copies of others among them: a scan is faster than a sort.
+def _constants_and_copies(
+    log: OpenLog, values: str, columns: Sequence[str], chosen: Mapping[str, Fraction]
+) -> tuple[dict[str, Summary | None], list[str], dict[str, str]]:
+    """The summaries of columns with one value, the others with values, and the copies of others among those.
 
-    Without reasoning, the first output token is the first token; where all completed, all are the completed.
+    A scan is faster than a sort. Without reasoning, the first output token is the first token; where all
+    completed, all are the completed.
     """
-    ((*totals,),) = log.execute(
-        f"SELECT {', '.join(f'[count({name}), sum({name}), max({name})]' for name in columns)} {values}"
-    ).fetchall()
-    filled = {name: tuple(figures) for name, figures in zip(columns, totals, strict=True) if figures[0]}
+    extent = ", ".join(f"[count({name}), min({name}), max({name}), sum({name})]" for name in columns)
+    ((*totals,),) = log.execute(f"SELECT {extent} {values}").fetchall()
+    constant: dict[str, Summary | None] = {}
+    filled = {}
     first_with: dict[tuple[float, ...], str] = {}
-    pairs = [
-        (name, first)
-        for name, figures in filled.items()
-        if (first := first_with.setdefault(figures, name)) != name
-    ]
+    for name, (count, least, greatest, total) in zip(columns, totals, strict=True):
+        if count and least == greatest:
+            percentiles = dict.fromkeys((*PERCENTILES, *chosen), least)
+            std = 0.0 if count > 1 else None
+            row = {"n": int(count), "mean": least, "std": std, "min": least, "max": greatest, **percentiles}
+            constant[name] = summary(row, chosen)
+        elif count:
+            filled[name] = first_with.setdefault((count, least, greatest, total), name)
+    pairs = [(name, first) for name, first in filled.items() if name != first]
     if not pairs:
-        return list(filled), {}
+        return constant, list(filled), {}
     differing = ", ".join(f"count(*) FILTER ({name} IS DISTINCT FROM {first})" for name, first in pairs)
     ((*rows,),) = log.execute(f"SELECT {differing} {values}").fetchall()
-    return list(filled), {
-        name: first for (name, first), differ in zip(pairs, rows, strict=True) if not differ
-    }
+    copied = {name: first for (name, first), differ in zip(pairs, rows, strict=True) if not differ}
+    return constant, list(filled), copied

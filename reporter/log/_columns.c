@@ -21,8 +21,7 @@ static char NOTHING[(ROWS + 1) * 8];
 
 batch *batch_new(void) { return calloc(1, sizeof(batch)); }
 
-/* Give a column memory. */
-static bool open_column(batch *to, int place) {
+bool open_column(batch *to, int place) {
     column *one = &to->columns[place];
     kind of = FIELDS[place].kind;
     one->valid = calloc(1, ROWS / 8);
@@ -38,8 +37,6 @@ static bool open_column(batch *to, int place) {
     return opened;
 }
 
-static bool is_open(batch *to, int place) { return !to->failed && (to->columns[place].valid || open_column(to, place)); }
-
 static void free_column(column *one) {
     free(one->valid), free(one->values), free(one->offsets);
     memset(one, 0, sizeof *one);
@@ -49,27 +46,6 @@ void batch_free(batch *old) {
     if (!old) return;
     for (int place = 0; place < COLUMNS; place++) free_column(&old->columns[place]);
     free(old);
-}
-
-static void set_bit(void *bits, int64_t place) { ((uint8_t *)bits)[place >> 3] |= (uint8_t)(1u << (place & 7)); }
-
-static void is_present(batch *to, column *one) {
-    set_bit(one->valid, to->rows);
-    one->present++;
-}
-
-bool put_integer(batch *to, int place, int64_t value) {
-    if (!is_open(to, place)) return false;
-    column *one = &to->columns[place];
-    if (FIELDS[place].kind == TRUTH) {
-        if (value) set_bit(one->values, to->rows);
-    } else if (FIELDS[place].kind == SMALL) {
-        ((int32_t *)one->values)[to->rows] = (int32_t)value;
-    } else {
-        ((int64_t *)one->values)[to->rows] = value;
-    }
-    is_present(to, one);
-    return true;
 }
 
 bool put_real(batch *to, int place, double value) {
@@ -116,6 +92,58 @@ bool end_row(batch *to) {
 }
 
 bool is_full(const batch *of) { return of->rows == ROWS || of->bytes >= MOST_BYTES; }
+
+static uint64_t first_number(const column *one, kind of) {
+    uint64_t number = 0;
+    memcpy(&number, one->values, of == TRUTH ? 1 : width(of));
+    return of == TRUTH ? number & 1 : number;
+}
+
+bool first_values(const batch *from, value to[COLUMNS]) {
+    for (int place = 0; place < COLUMNS; place++) {
+        const column *one = &from->columns[place];
+        if (!one->present || !(*one->valid & 1)) continue;
+        to[place].is_present = true;
+        if (!is_varied(FIELDS[place].kind)) {
+            to[place].number = first_number(one, FIELDS[place].kind);
+            continue;
+        }
+        to[place].size = (size_t)one->offsets[1];
+        if (!(to[place].text = malloc(to[place].size + 1))) return false;
+        memcpy(to[place].text, one->values, to[place].size);
+    }
+    return true;
+}
+
+void free_values(value of[COLUMNS]) {
+    for (int place = 0; place < COLUMNS; place++) free(of[place].text);
+}
+
+/* Whether bytes are parts of one size that are all the same. */
+static bool is_repeated(const char *bytes, size_t size, size_t all) { return all <= size || !memcmp(bytes, bytes + size, all - size); }
+
+static bool has_truths(const column *one, int64_t rows, bool truth) {
+    for (int64_t row = 0; row < rows; row++)
+        if ((one->values[row >> 3] >> (row & 7) & 1) != truth) return false;
+    return true;
+}
+
+/* Whether all rows of a column have a value; lists are taken for different ones. */
+static bool has_only(const column *one, kind of, int64_t rows, const value *with) {
+    if (!one->present || !with->is_present) return !one->present && !with->is_present;
+    if (one->present < rows || is_list(of)) return false;
+    if (of == TRUTH) return has_truths(one, rows, with->number);
+    size_t each = is_varied(of) ? with->size : width(of);
+    if (!is_varied(of)) return first_number(one, of) == with->number && is_repeated(one->values, each, (size_t)rows * each);
+    for (int64_t row = 1; row <= rows; row++)
+        if (one->offsets[row] != row * (int64_t)each) return false;
+    return !memcmp(one->values, with->text, each) && is_repeated(one->values, each, one->used);
+}
+
+void compare_values(batch *to, const value with[COLUMNS]) {
+    for (int place = 0; place < COLUMNS; place++)
+        to->differs[place] = !has_only(&to->columns[place], FIELDS[place].kind, to->rows, &with[place]);
+}
 
 /* What an exported array owns: its buffers, and the arrays inside it. */
 typedef struct {

@@ -68,14 +68,49 @@ typedef struct batch {
     bool failed;              /* there was no memory for a value */
     int followed_by[COLUMNS]; /* of a member of payloads the one that came after it last */
     int varied[COLUMNS], varied_count; /* columns of texts and lists that have values */
+    bool differs[COLUMNS];             /* columns with another value than the first one of all batches */
     column columns[COLUMNS];
 } batch;
+
+/* A value that a column may have in all rows: a number, a text, or NULL. */
+typedef struct {
+    bool is_present;
+    uint64_t number; /* its bits */
+    char *text;
+    size_t size;
+} value;
 
 batch *batch_new(void);
 void batch_free(batch *);
 
+/* Give a column memory. */
+bool open_column(batch *, int place);
+
+static inline bool is_open(batch *to, int place) {
+    return !to->failed && (to->columns[place].valid || open_column(to, place));
+}
+
+static inline void set_bit(void *bits, int64_t place) { ((uint8_t *)bits)[place >> 3] |= (uint8_t)(1u << (place & 7)); }
+
+static inline void is_present(batch *to, column *one) {
+    set_bit(one->valid, to->rows);
+    one->present++;
+}
+
 /* Give the row that is being written a value. False: there is no memory. */
-bool put_integer(batch *, int place, int64_t value);
+static inline bool put_integer(batch *to, int place, int64_t number) {
+    if (!is_open(to, place)) return false;
+    column *one = &to->columns[place];
+    if (FIELDS[place].kind == TRUTH) {
+        if (number) set_bit(one->values, to->rows);
+    } else if (FIELDS[place].kind == SMALL) {
+        ((int32_t *)one->values)[to->rows] = (int32_t)number;
+    } else {
+        ((int64_t *)one->values)[to->rows] = number;
+    }
+    is_present(to, one);
+    return true;
+}
 bool put_real(batch *, int place, double value);
 /* Texts and lists; of a list the bytes of its numbers. */
 bool put_bytes(batch *, int place, const void *bytes, size_t size);
@@ -86,6 +121,12 @@ void put_reserved(batch *, int place, size_t size);
 /* The row is complete: what it was not given is NULL. False: there was no memory for one of its values. */
 bool end_row(batch *);
 bool is_full(const batch *);
+
+/* Copy the first value of each column. False: there is no memory. */
+bool first_values(const batch *, value to[COLUMNS]);
+void free_values(value of[COLUMNS]);
+/* Note which columns have other values than these. */
+void compare_values(batch *, const value with[COLUMNS]);
 
 struct ArrowArray;
 struct ArrowSchema;

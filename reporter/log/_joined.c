@@ -27,6 +27,8 @@ typedef struct request {
     int64_t issues, sends, chunks, retries;
 } request;
 
+enum { AWAITED = 32 };
+
 typedef struct {
     source *from;
     bool (*take)(void *, batch *);
@@ -36,6 +38,8 @@ typedef struct {
     size_t slots, opened;
     uint64_t *begun; /* hashes */
     size_t places, count;
+    uint64_t awaited[AWAITED]; /* hashes that begun ones will get, in a ring: memory for them is on its way to the cache */
+    size_t next;
     int64_t last_seq;
     bool unwanted;
 } reader;
@@ -105,13 +109,22 @@ static request **find(reader *own, uint64_t hash, const char *uuid, size_t size)
     return at;
 }
 
-/* A request that no event was about before; NULL if it has ended already, and without memory. */
+/* Add the oldest awaited hash, if any. False: a request of this hash has begun before. */
+static bool add_awaited(reader *own) {
+    uint64_t hash = own->awaited[own->next];
+    uint64_t *place = place_of(own->begun, own->places, hash);
+    if (hash && *place) return false;
+    if (hash) *place = hash;
+    return true;
+}
+
+/* A request that no event was about before; NULL where a former one may have ended already, and without memory. */
 static request *begin(reader *own, uint64_t hash, const char *uuid, size_t size, int64_t seq) {
     if (own->opened >= own->slots && !widen(own)) return NULL;
     if (4 * (own->count + 1) > 3 * own->places && !widen_begun(own)) return NULL;
-    uint64_t *place = place_of(own->begun, own->places, hash);
-    if (*place || !is_utf8(uuid, size)) return NULL;
-    *place = hash, own->count++;
+    if (!add_awaited(own) || !is_utf8(uuid, size)) return NULL;
+    __builtin_prefetch(&own->begun[hash & (own->places - 1)], 1);
+    own->awaited[own->next] = hash, own->next = (own->next + 1) % AWAITED, own->count++;
     request *new = own->unused;
     if (new) own->unused = new->next;
     else if (!(new = calloc(1, sizeof *new))) return NULL;
@@ -250,6 +263,7 @@ static bool read_events(reader *own) {
     source *from = own->from;
     bool whole = from->stream.release ? read_parts(&from->stream, read_event, own)
                                       : read_pages(from->path, from->root, read_event, own);
+    for (int place = 0; whole && place < AWAITED; place++) whole = add_awaited(own), own->next = (own->next + 1) % AWAITED;
     if (!whole || !put_open_requests(own)) return false;
     if (own->rows->rows) own->unwanted = !own->take(own->to, own->rows), own->rows = NULL;
     return true;

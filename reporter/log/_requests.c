@@ -20,7 +20,7 @@
 
 /* What requests_table.py expects; a change of what Python calls raises both numbers. */
 #define SPELLED(name, kind) #name " " #kind ";"
-static const char INTERFACE[] = "7;" OF_ISSUE(SPELLED) OF_SENDING(SPELLED) OF_ENDING(SPELLED);
+static const char INTERFACE[] = "8;" OF_ISSUE(SPELLED) OF_SENDING(SPELLED) OF_ENDING(SPELLED);
 #undef SPELLED
 
 enum { THREADS = 2, QUEUED = 24 /* batches: about a second of a thread */ };
@@ -35,7 +35,8 @@ typedef struct {
     batch *first, *last;
     int queued, users; /* batches; the reader, and Arrow streams of it */
     bool stopped, failed;
-    bool seen[COLUMNS], known[COLUMNS], is_limited; /* columns with values; those that the Arrow streams may have now */
+    value firsts[COLUMNS]; /* of each column */
+    bool has_firsts, differs[COLUMNS], known[COLUMNS], is_limited; /* columns with other values; those that streams may have */
 } stream;
 
 /* Wait until there is room, and add a batch. False: nobody wants more. */
@@ -43,12 +44,14 @@ static bool enqueue(void *to, batch *full) {
     stream *own = to;
     pthread_mutex_lock(&own->lock);
     while (own->queued >= QUEUED && !own->stopped && !own->failed) pthread_cond_wait(&own->changed, &own->lock);
+    if (!own->has_firsts && !own->failed) own->failed = !first_values(full, own->firsts), own->has_firsts = true;
     bool wanted = !own->stopped && !own->failed;
     if (wanted) {
         if (own->last) own->last->next = full;
         else own->first = full;
         own->last = full, own->queued++;
-        for (int place = 0; place < COLUMNS; place++) own->seen[place] |= full->columns[place].present > 0;
+        compare_values(full, own->firsts);
+        for (int place = 0; place < COLUMNS; place++) own->differs[place] |= full->differs[place];
         pthread_cond_broadcast(&own->changed);
     }
     pthread_mutex_unlock(&own->lock);
@@ -87,10 +90,10 @@ static int get_schema(struct ArrowArrayStream *Py_UNUSED(of), struct ArrowSchema
     return schema_export(to) ? 0 : ENOMEM;
 }
 
-/* Whether all columns of a batch that have values are known. */
+/* Whether all columns of a batch that have several values are known. */
 static bool is_known(const stream *own, const batch *full) {
     for (int place = 0; own->is_limited && place < COLUMNS; place++)
-        if (full->columns[place].present && !own->known[place]) return false;
+        if (full->differs[place] && !own->known[place]) return false;
     return true;
 }
 
@@ -117,7 +120,7 @@ static const char *get_last_error(struct ArrowArrayStream *Py_UNUSED(of)) { retu
 static void free_stream(stream *own) {
     for (int place = 0; place < own->count; place++) free_source(&own->sources[place]);
     for (batch *next; own->first; own->first = next) next = own->first->next, batch_free(own->first);
-    free(own->sources);
+    free(own->sources), free_values(own->firsts);
     pthread_mutex_destroy(&own->lock), pthread_cond_destroy(&own->changed);
     free(own);
 }
@@ -229,8 +232,8 @@ static void release_stream(PyObject *capsule) {
     free(made);
 }
 
-/* stream(reader): an Arrow stream, in a capsule, of the requests that no other stream has had. It ends before a batch with a
- * column that is not known. */
+/* stream(reader): an Arrow stream, in a capsule, of the requests that no other stream has had. It ends before a batch with
+ * another value in a column of one value. */
 static PyObject *stream_requests(PyObject *Py_UNUSED(module), PyObject *reader) {
     stream *own = PyCapsule_GetPointer(reader, READER);
     if (!own) return NULL;
@@ -245,19 +248,30 @@ static PyObject *stream_requests(PyObject *Py_UNUSED(module), PyObject *reader) 
     return capsule;
 }
 
-static PyObject *names_of(const bool *columns) {
-    PyObject *names = PyList_New(0);
-    for (int place = 0; names && place < COLUMNS; place++) {
-        PyObject *name = columns[place] ? PyUnicode_FromString(FIELDS[place].name) : NULL;
-        if (columns[place] && (!name || PyList_Append(names, name))) Py_CLEAR(names);
-        Py_XDECREF(name);
-    }
-    return names;
+static PyObject *value_of(const value *one, kind of) {
+    double real;
+    if (!one->is_present) Py_RETURN_NONE;
+    if (of == TEXT || of == JSON) return PyUnicode_FromStringAndSize(one->text, (Py_ssize_t)one->size);
+    if (of == TRUTH) return PyBool_FromLong((long)one->number);
+    if (of != REAL) return PyLong_FromLongLong(of == SMALL ? (int32_t)one->number : (int64_t)one->number);
+    memcpy(&real, &one->number, sizeof real);
+    return PyFloat_FromDouble(real);
 }
 
-/* columns(reader): whether all is read, and the names of the columns that have values so far, which are known from now on.
- * None: there are no more requests. It waits until the reader is ahead. */
-static PyObject *learn_columns(PyObject *Py_UNUSED(module), PyObject *reader) {
+static PyObject *values_of(const value *values, const bool *differs) {
+    PyObject *by_name = PyDict_New();
+    for (int place = 0; by_name && place < COLUMNS; place++) {
+        if (differs[place]) continue;
+        PyObject *one = value_of(&values[place], FIELDS[place].kind);
+        if (!one || PyDict_SetItemString(by_name, FIELDS[place].name, one)) Py_CLEAR(by_name);
+        Py_XDECREF(one);
+    }
+    return by_name;
+}
+
+/* constants(reader): whether all is read, and the values of the columns that have one value so far, by name; the streams have
+ * only batches with these values from now on. None: there are no more requests. It waits until the reader is ahead. */
+static PyObject *learn_constants(PyObject *Py_UNUSED(module), PyObject *reader) {
     stream *own = PyCapsule_GetPointer(reader, READER);
     if (!own) return NULL;
     PyThreadState *interpreter = PyEval_SaveThread();
@@ -265,13 +279,13 @@ static PyObject *learn_columns(PyObject *Py_UNUSED(module), PyObject *reader) {
     while (own->queued < QUEUED && own->reading && !own->failed) pthread_cond_wait(&own->changed, &own->lock);
     bool is_read = !own->reading, is_over = is_read && !own->first && !own->failed;
     bool known[COLUMNS];
-    memcpy(own->known, own->seen, sizeof known), memcpy(known, own->seen, sizeof known);
+    memcpy(own->known, own->differs, sizeof known), memcpy(known, own->differs, sizeof known);
     own->is_limited = true;
     pthread_mutex_unlock(&own->lock);
     PyEval_RestoreThread(interpreter);
     if (is_over) Py_RETURN_NONE;
-    PyObject *names = names_of(known);
-    return names ? Py_BuildValue("ON", is_read ? Py_True : Py_False, names) : NULL;
+    PyObject *values = values_of(own->firsts, known);
+    return values ? Py_BuildValue("ON", is_read ? Py_True : Py_False, values) : NULL;
 }
 
 /* noted(reader): the numbers of rare events after all is read; None where they are too many, or not noted, for they are in
@@ -292,7 +306,7 @@ static PyObject *list_noted(PyObject *Py_UNUSED(module), PyObject *reader) {
 
 static PyMethodDef METHODS[] = {{"read", read_requests, METH_VARARGS, NULL},
                                 {"stream", stream_requests, METH_O, NULL},
-                                {"columns", learn_columns, METH_O, NULL},
+                                {"constants", learn_constants, METH_O, NULL},
                                 {"noted", list_noted, METH_O, NULL},
                                 {NULL, NULL, 0, NULL}};
 

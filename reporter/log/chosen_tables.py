@@ -57,7 +57,7 @@ def load_only(connection: DuckDBPyConnection, run: Path, names: Collection[str])
     """Make tables and views by names of `tables_of`.
 
     Raises:
-        LogError: As for `reporter.log.tables.load_tables`.
+        LogError: As for `reporter.log.tables.load`.
     """
     if names:
         tables = {**TABLES, **ON_DEMAND}
@@ -68,6 +68,6 @@ def load_session(connection: DuckDBPyConnection, log: OpenSource) -> None:
     """Make the tables and macros that the view `samples` needs and that requests add nothing to.
 
     Raises:
-        LogError: As for `reporter.log.tables.load_tables`.
+        LogError: As for `reporter.log.tables.load`.
     """
     load_from(connection, log, {name: TABLES[name] for name in _OF_THE_SESSION})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from lazy_dataclasses import dataclass, field, replace
@@ -9,8 +10,10 @@ from recorder.lock import is_held
 from recorder.store import log_path
 from reporter.errors import blaming
 from reporter.log.database_in_memory import empty_database
+from reporter.log.opened import opened
+from reporter.log.requests_table import compiled_requests
 from reporter.log.sql_files import execute_file, sql_file
-from reporter.log.tables import SAMPLE_VIEWS, load_on_demand, load_tables
+from reporter.log.tables import SAMPLE_VIEWS, TABLES, load_from, load_on_demand
 from reporter.log.window import Timeline, together, window, windows_sql
 from rulesets.definitions import Definitions
 
@@ -189,12 +192,15 @@ def open_for_report(run: Path, also: Collection[str] = ()) -> OpenLog:
         LogError: It is not a log that this version reads, or it is damaged.
         NoRoomError: Memory and temporary disk space are too small for it.
     """
-    database = empty_database()
-    try:
-        # Checked before the log is read: a process that ends meanwhile has left an end in it.
-        unended = "running" if is_held(log_path(run).resolve().parent) else "cut_off"
-        database.execute("SET VARIABLE unended = ?", [unended])
-        load_tables(database, run)
+    # Checked before the log is read: a process that ends meanwhile has left an end in it.
+    unended = "running" if is_held(log_path(run).resolve().parent) else "cut_off"
+    with opened(run) as log:
+        requests = compiled_requests(log)  # Its threads read while DuckDB starts.
+        database = empty_database()
+        with closed_after_errors(database):
+            database.execute("SET VARIABLE unended = ?", [unended])
+            load_from(database, log, TABLES, requests=requests)
+    with closed_after_errors(database):
         ((requests,),) = database.execute("SELECT count(*) FROM requests").fetchall()
         if requests <= FEW_REQUESTS:
             # A thread reads 122,880 rows of a table: a second one would only be woken.
@@ -202,10 +208,17 @@ def open_for_report(run: Path, also: Collection[str] = ()) -> OpenLog:
         with blaming(log_path(run)):
             timelines, whole = fill_windows(database)
         load_on_demand(database, run, also)
+    return OpenLog(run=run, database=database, connection=database, window=whole, timelines=timelines)
+
+
+@contextmanager
+def closed_after_errors(database: DuckDBPyConnection) -> Iterator[None]:
+    """Close a database where the context fails."""
+    try:
+        yield
     except BaseException:
         database.close()
         raise
-    return OpenLog(run=run, database=database, connection=database, window=whole, timelines=timelines)
 
 
 def figures(log: OpenLog, name: str) -> dict[str, Any]:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, Final
 
 from recorder.event import EventType
-from reporter.log.sql_files import columns, execute_file, quoted, sql_file, statements
+from reporter.log.sql_files import columns, execute_file, statements
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from duckdb import DuckDBPyConnection
 
     from reporter.log.one_log import EventsFile
     from reporter.log.opened import OpenSource
+    from reporter.log.stored_columns import StoredColumns
 
 COLUMNS: Final = {
     "ISSUE": columns("Issued"),
@@ -23,7 +23,7 @@ COLUMNS: Final = {
 }
 """The columns of payloads, by the lists of `_columns.h`."""
 
-INTERFACE: Final = "7;" + "".join(
+INTERFACE: Final = "8;" + "".join(
     f"{key} {column.kind};" for columns in COLUMNS.values() for key, column in columns.items()
 )
 """The interface of the compiled module: a number, which `_requests.c` has too, and these columns."""
@@ -56,11 +56,6 @@ _EVENTS: Final[Mapping[str, str]] = {
 }
 """What SQLite streams to the SQL that joins the events, in the order in which tables are made."""
 
-_COMMENT: Final = re.compile("--.*")
-_WORD: Final = re.compile(r"\w+")
-_MADE: Final = re.compile(r"(.*?)\bAS (\w+),?$", re.DOTALL | re.MULTILINE)
-"""An expression that is a column of the table."""
-
 _GIVEN_UP: Final = "the log has unusual events"
 
 
@@ -78,7 +73,9 @@ class CompiledRequests:
 
     def __init__(self, files: Sequence[EventsFile]) -> None:
         self._reader = _compiled.read(files, sum(1 << kind for kind in RARE))
-        self._columns: dict[str, str] = {}
+        spans = [span for file in files for span in file.spans]
+        self._only_span = spans[0] if len(spans) == 1 else None
+        self._stored: StoredColumns | None = None
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """An Arrow stream for DuckDB and pyarrow: the requests that no other stream has had."""
@@ -115,60 +112,46 @@ class CompiledRequests:
         return True
 
     def _make(self, connection: DuckDBPyConnection) -> None:
-        """Make the table; of many requests only columns that have more than one value."""
-        is_read, seen = _compiled.columns(self._reader) or (True, [])
+        """Make the table; of many requests only columns that have more than one value, and no copies."""
+        is_read, values = _compiled.constants(self._reader) or (True, {})
         if is_read:
             execute_file(connection, "requests")
             return
         *before, _ = statements(connection, "requests", temporary=None)
         for statement in before:
             connection.execute(statement)
-        constants = _constants(connection)
-        varying = _varying(constants, seen)
-        connection.execute(f"CREATE TABLE requests AS SELECT {', '.join(varying)} FROM read_requests()")  # noqa: S608 (columns)
-        while (more := _compiled.columns(self._reader)) is not None:
-            late = _varying(constants, more[1]) - varying
-            for name in late:
-                kind, value = constants[name]
-                connection.execute(f"ALTER TABLE requests ADD COLUMN {name} {kind} DEFAULT {value}")
-            varying |= late
-            selection = f"SELECT {', '.join(varying)} FROM read_requests()"  # noqa: S608 (columns)
-            connection.execute(f"INSERT INTO requests BY NAME {selection}")
-        self._columns = {
-            name: name if name in varying else f"{value}::{kind} AS {name}"
-            for name, (kind, value) in constants.items()
-        }
+        # What only a log of many requests needs.
+        from reporter.log.stored_columns import StoredColumns
 
-    def complete(self, connection: DuckDBPyConnection) -> None:
-        """Give the table the columns that have one value for all requests, which cost no memory in a view."""
-        if self._columns:
-            connection.execute("ALTER TABLE requests RENAME TO requests_but_constants")
-            columns = ", ".join(self._columns.values())
-            connection.execute(f"CREATE VIEW requests AS SELECT {columns} FROM requests_but_constants")  # noqa: S608 (columns)
+        stored = StoredColumns.of(connection, values, self._only_span)
+        connection.execute(f"CREATE TABLE requests AS SELECT {stored.names} FROM read_requests()")  # noqa: S608 (columns)
+        while (more := _compiled.constants(self._reader)) is not None:
+            former, stored = stored, StoredColumns.of(connection, more[1], self._only_span)
+            for name in stored.columns - former.columns:
+                connection.execute(f"ALTER TABLE requests ADD COLUMN {name} {stored.kinds[name]}")
+                connection.execute(f"UPDATE requests SET {name} = {former.others[name]}")  # noqa: S608 (columns)
+            connection.execute(f"INSERT INTO requests BY NAME SELECT {stored.names} FROM read_requests()")  # noqa: S608 (columns)
+        self._stored = stored
 
+    def settle(self, connection: DuckDBPyConnection) -> None:
+        """Complete the table by `reporter/sql/settled.sql`, and the columns that it does not store.
 
-def _constants(connection: DuckDBPyConnection) -> dict[str, tuple[str, str]]:
-    """Type and value of each column where the columns that it is made of are NULL."""
-    joined = connection.execute("DESCRIBE FROM joined()").fetchall()
-    nulls = ", ".join(f"NULL::{kind} AS {name}" for name, kind, *_ in joined)
-    connection.execute(f"CREATE OR REPLACE MACRO joined() AS TABLE (SELECT {nulls})")
-    described = connection.execute("DESCRIBE FROM read_requests()").fetchall()
-    ((*values,),) = connection.execute("FROM read_requests()").fetchall()
-    execute_file(connection, "joined_requests")
-    return {
-        name: (kind, "NULL" if value is None else quoted(str(value)))
-        for (name, kind, *_), value in zip(described, values, strict=True)
-    }
+        A view has them, where they cost no memory, and conditions on them no time.
+        """
+        import duckdb
 
-
-def _varying(constants: Collection[str], seen: Collection[str]) -> set[str]:
-    """The columns of the table that may have several values, where of the keys only those seen have any."""
-    sql = _COMMENT.sub("", sql_file("requests")).partition("SELECT")[2].partition("FROM joined()")[0]
-    made_of = {name: set(_WORD.findall(expression)) for expression, name in _MADE.findall(sql)}
-    unseen = {key for columns in COLUMNS.values() for key in columns}.difference(seen)
-    sources = {*constants, *seen} - unseen
-    changed = set(_WORD.findall(sql_file("settled")))
-    return {name for name in constants if name in changed or made_of.get(name, {name}) & sources}
+        changed = 0
+        for statement in statements(connection, "settled", temporary=None):
+            answer = connection.execute(statement)
+            if statement.type == duckdb.StatementType.UPDATE:
+                changed += answer.fetchall()[0][0]
+        if self._stored is None:
+            return
+        kinds, stored, others = self._stored
+        own = stored if changed else stored - others.keys()
+        columns = ", ".join(name if name in own else f"{others[name]} AS {name}" for name in kinds)
+        connection.execute("ALTER TABLE requests RENAME TO requests_but_constants")
+        connection.execute(f"CREATE VIEW requests AS SELECT {columns} FROM requests_but_constants")  # noqa: S608 (columns)
 
 
 def compiled_requests(log: OpenSource) -> CompiledRequests | None:

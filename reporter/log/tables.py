@@ -182,20 +182,11 @@ _UNKNOWN: Final = (None, None, 0, True)
 """The clock of a node whose shard is missing."""
 
 
-def load_tables(connection: DuckDBPyConnection, run: Path) -> None:
-    """Make the tables and views that every opened log has.
-
-    Raises:
-        LogError: It is not a log that this version reads, or it is damaged.
-    """
-    load(connection, run, TABLES)
-
-
 def load_on_demand(connection: DuckDBPyConnection, run: Path, names: Collection[str]) -> None:
     """Load the `SAMPLE_VIEWS` and `BIG_TABLES` that a database does not have yet.
 
     Raises:
-        LogError: As for `load_tables`.
+        LogError: As for `load`.
     """
     if not names:
         return
@@ -217,15 +208,24 @@ def big_tables_in(query: str) -> set[str]:
 def load(
     connection: DuckDBPyConnection, run: Path, tables: Mapping[str, str | None], at_once: int = 1
 ) -> None:
-    """Make tables and views of a log."""
+    """Make tables and views of a log.
+
+    Raises:
+        LogError: It is not a log that this version reads, or it is damaged.
+    """
     with opened(run) as log:
-        load_from(connection, log, tables, at_once)
+        requests = compiled_requests(log) if "requests" in tables else None
+        load_from(connection, log, tables, at_once, requests)
 
 
 def load_from(
-    connection: DuckDBPyConnection, log: OpenSource, tables: Mapping[str, str | None], at_once: int = 1
+    connection: DuckDBPyConnection,
+    log: OpenSource,
+    tables: Mapping[str, str | None],
+    at_once: int = 1,
+    requests: CompiledRequests | None = None,
 ) -> None:
-    """Make tables and views of a log that is open for reading."""
+    """Make tables and views of an open log; `requests` are those that compiled code reads."""
     if log.scored_last:
         # The process that holds it now scores it, and does not run it.
         connection.execute("SET VARIABLE unended = 'cut_off'")
@@ -235,7 +235,6 @@ def load_from(
         streams = {name: selection for name, selection in tables.items() if selection is not None}
         _make_at_once(connection, log, streams, at_once)
         tables = {name: None for name in tables if name not in streams}
-    requests = compiled_requests(log) if "requests" in tables else None
     with closing(requests) if requests is not None else nullcontext():
         joined: CompiledRequests | None = None
         few = tables.keys() & _FEW if len(tables.keys() & _FEW) > 1 else frozenset()
@@ -253,10 +252,10 @@ def load_from(
                     of_requests = _OR_UNENCODED if joined is None else _of_numbers(joined.noted())
                     _make(connection, log, "few_events", _FEW_EVENTS + of_requests)
                 _make(connection, few_events, name, selection)
+            elif name == "settled" and joined is not None:
+                joined.settle(connection)
             else:
                 _make(connection, log, name, selection)
-                if name == "settled" and joined is not None:
-                    joined.complete(connection)
         connection.execute("DROP TABLE IF EXISTS few_events")
 
 

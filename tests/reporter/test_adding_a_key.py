@@ -34,7 +34,7 @@ read = [requests_table.COMPILED]
 for requests_table.COMPILED in {requests_table.COMPILED, False}:
     with duckdb.connect() as connection:
         connection.execute("SET VARIABLE unended = 'cut_off'")
-        tables.load_tables(connection, Path(sys.argv[1]))
+        tables.load(connection, Path(sys.argv[1]), tables.TABLES)
         read.append(connection.execute("SELECT queued_ns, queue_name FROM requests ORDER BY ALL").fetchall())
 print(__import__("json").dumps(read))
 """

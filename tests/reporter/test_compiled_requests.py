@@ -25,7 +25,7 @@ from reporter.archive.write import archive
 from reporter.log import requests_table, tables
 from reporter.log.one_log import EventsFile, LoggedSpan
 from reporter.log.opened import opened
-from reporter.log.tables import load_tables
+from reporter.log.tables import TABLES, load
 from tests.reporter.conftest import BASE_NS, WALL_NS
 from tests.reporter.sharding import sharded
 
@@ -64,7 +64,7 @@ def tables_of(run: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         monkeypatch.setattr(requests_table, "COMPILED", compiled)
         with duckdb.connect() as connection:
             connection.execute("SET VARIABLE unended = 'cut_off'")
-            load_tables(connection, run)
+            load(connection, run, TABLES)
             requests = connection.table("requests").order("sample_uuid")
             by_name = requests.project(", ".join(sorted(requests.columns)))
             tables.append((by_name.types, by_name.fetchall()))
@@ -75,7 +75,7 @@ def is_joined(run: Path) -> bool:
     """Whether compiled code joins the events of a log."""
     with duckdb.connect() as connection:
         connection.execute("SET VARIABLE unended = 'cut_off'")
-        load_tables(connection, run)
+        load(connection, run, TABLES)
         connection.execute("DROP TABLE requests")
         with opened(run) as log:
             requests = requests_table.compiled_requests(log)
@@ -119,21 +119,21 @@ def test_columns_with_one_value_are_left_to_a_view(
     a_run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The table is made before the reader is done, as that of many requests is."""
-    columns = requests_table._compiled.columns
+    constants = requests_table._compiled.constants
 
-    def columns_of_many(reader: object) -> tuple[bool, list[str]] | None:
-        learnt = columns(reader)
+    def constants_of_many(reader: object) -> tuple[bool, dict[str, object]] | None:
+        learnt = constants(reader)
         return learnt and (False, learnt[1])
 
-    monkeypatch.setattr(requests_table._compiled, "columns", columns_of_many)
+    monkeypatch.setattr(requests_table._compiled, "constants", constants_of_many)
     for run in (varied(a_run).write(), a_run().answers(50, 60).ends().write()):
         by_code, by_sql = tables_of(run, monkeypatch)
         assert by_code == by_sql
     with duckdb.connect() as connection:
         monkeypatch.setattr(requests_table, "COMPILED", True)
-        load_tables(connection, run)
+        load(connection, run, TABLES)
         stored = connection.table("requests_but_constants").columns
-        assert {"trace_id", "retried", "choices"}.isdisjoint(stored)
+        assert not {"trace_id", "choices", "http_status", "first_token_low_ns"}.intersection(stored)
 
 
 @pytest.mark.slow
@@ -220,7 +220,7 @@ def test_data_that_could_not_be_written_is_counted(
         monkeypatch.setattr(requests_table, "COMPILED", compiled)
         with duckdb.connect() as connection:
             connection.execute("SET VARIABLE unended = 'cut_off'")
-            load_tables(connection, place)
+            load(connection, place, TABLES)
             types = [type_ for (type_,) in connection.execute("FROM unencoded").fetchall()]
             assert types == counted * 2
 
@@ -248,7 +248,7 @@ def test_requests_are_closed_on_errors(a_run: Callable[..., Run], monkeypatch: p
     monkeypatch.setattr(requests_table, "CompiledRequests", Watched)
     monkeypatch.setattr(tables, "_make", failing)
     with duckdb.connect() as connection, pytest.raises(LogError):
-        load_tables(connection, varied(a_run).write())
+        load(connection, varied(a_run).write(), TABLES)
     for requests in read:
         with pytest.raises(ValueError, match="PyCapsule"):
             requests.__arrow_c_stream__()
@@ -283,7 +283,7 @@ def test_an_archive_that_cannot_be_read_is_an_error(a_run: Callable[..., Run], t
     content[4 : len(content) // 2] = bytes(len(content) // 2 - 4)
     part.write_bytes(content)
     with duckdb.connect() as connection, pytest.raises(LogError, match="archive"):
-        load_tables(connection, tmp_path / "archive")
+        load(connection, tmp_path / "archive", TABLES)
 
 
 @pytest.mark.slow
