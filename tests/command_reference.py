@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from loadgen.cli.app import application
+from loadgen.cli.typer_application import application
 
 GROUP: Any = typer.main.get_command(application())
 COMMANDS = {

@@ -250,7 +250,7 @@ def test_help_loads_nothing_heavy(tmp_path: Path) -> None:
     import subprocess
 
     script = (
-        "import sys, loadgen.cli.app\nloadgen.cli.app.application()\n"
+        "import sys\nfrom loadgen.cli.typer_application import application\napplication()\n"
         "print(*sorted({name.split('.')[0] for name in sys.modules}))"
     )
     loaded = subprocess.run(

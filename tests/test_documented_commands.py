@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import typer
 
-from loadgen.cli.app import application, main
+from loadgen.cli.app import main
+from loadgen.cli.typer_application import application
 from loadgen.mock_endpoint.process import MockProcess, start_mock
 from loadgen.sessions.arguments import with_values
 from tests.conftest import ROOT, clean_environment

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -67,13 +65,13 @@ def _conduct(folder: Path, series: Series, secrets: Secrets, *, json: bool, quie
     terminal = Terminal(quiet=quiet, live=live)
     ended = run_series(folder, series, lambda _: secrets, observer=terminal)
     if ended.interrupted:
-        raise typer.Exit(ended.exit_code)
+        raise SystemExit(ended.exit_code)
     audit = conclude(folder, ended.outcomes, series.definition["threshold"], terminal)
     if audit is not None:
         sys.stdout.write((folder / RECORD).read_text() if json else _shown(audit))
     if not quiet:
         print(f"\nThe audit is in {printable(str(folder))}", file=sys.stderr)
-    raise typer.Exit(ExitCode.INVALID if audit is None else ExitCode.PASS if audit.passed else ExitCode.FAIL)
+    raise SystemExit(ExitCode.INVALID if audit is None else ExitCode.PASS if audit.passed else ExitCode.FAIL)
 
 
 def _shown(result: AuditResult) -> str:

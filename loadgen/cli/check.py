@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import typer
-
 from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -38,7 +36,7 @@ def check(settings: CheckSettings) -> None:
     if settings.json:
         print_json(lines)
     if any(line.status == "failed" for line in lines):
-        raise typer.Exit(ExitCode.INVALID)
+        raise SystemExit(ExitCode.INVALID)
 
 
 def print_json(lines: list[CheckLine]) -> None:

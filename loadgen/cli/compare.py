@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 if TYPE_CHECKING:
     from loadgen.sessions.settings.compare import CompareSettings
 
@@ -59,4 +57,4 @@ def compare(settings: CompareSettings) -> None:
     if format_facts(form).shows_plots:
         shown = {"plots": plots_of_comparison(comparison), "answers": answers_of_comparison(comparison)}
     show_as("comparison", form, comparison, settings.output, verbose=settings.verbose, **shown)
-    raise typer.Exit(exit_code(comparison.status))
+    raise SystemExit(exit_code(comparison.status))

@@ -6,8 +6,6 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
-import typer
-
 from loadgen.cli.terminal.show import show_as
 from loadgen.sessions.arguments import program
 from loadgen.sessions.errors import printable
@@ -31,7 +29,7 @@ def compare_series(settings: CompareSettings, compare: Callable[[CompareSettings
     reference, *others = points_of_series(settings)
     if not others:
         compare(replace(settings, runs=list(reference.values()), baseline=[]))
-        raise typer.Exit
+        raise SystemExit(0)
     form = chosen_format(settings.form, json=settings.json)
     require_format("series_comparison", form)
     for option, path in (("--markdown", settings.markdown), ("--output", settings.output)):
@@ -47,4 +45,4 @@ def compare_series(settings: CompareSettings, compare: Callable[[CompareSettings
     if form == TEXT and settings.output is None:
         runs = printable(" ".join(map(str, result.worst.runs)))
         sys.stdout.write(f"All figures of a point, with intervals: {program()} compare {runs}\n")
-    raise typer.Exit(exit_code(result.worst.comparison.status))
+    raise SystemExit(exit_code(result.worst.comparison.status))

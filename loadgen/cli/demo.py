@@ -65,7 +65,7 @@ def demo(
     typer.echo(f"    {program()} report {folder}")
     typer.echo(f'    {program()} sql {folder} "{_QUERY}"')
     typer.echo(f"    {program()} gate {folder} --require 'latency:p(99)<2s'")
-    raise typer.Exit(outcome(report))
+    raise SystemExit(outcome(report))
 
 
 _MS: Final = 1e6

@@ -5,8 +5,6 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-import typer
-
 if TYPE_CHECKING:
     from loadgen.sessions.settings.gate import GateSettings
 
@@ -67,4 +65,4 @@ def gate(settings: GateSettings) -> None:
     for option in unused_options(settings, parts):
         sys.stderr.write(f"note: {option} was given, and no rule needs it\n")
     publish_verdicts(parts, folder_of(settings.run), junit=settings.junit, markdown=settings.markdown)
-    raise typer.Exit(code)
+    raise SystemExit(code)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
-
-import typer
 
 if TYPE_CHECKING:
     from loadgen.sessions.settings.mock import MockSettings
@@ -24,4 +23,4 @@ def mock(settings: MockSettings) -> None:
 
     punctuality = serve(settings.options())
     if punctuality is not None:
-        typer.echo(punctuality, err=True)
+        print(punctuality, file=sys.stderr)

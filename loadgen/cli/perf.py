@@ -6,8 +6,6 @@ import sys
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, NoReturn
 
-import typer
-
 from loadgen.sessions import errors
 from loadgen.sessions.formats import JSON, TEXT
 
@@ -62,4 +60,4 @@ def finish(report: Report, folder: Path, settings: PerfSettings) -> NoReturn:
     if not settings.output.quiet:
         shown = errors.printable(str(folder))
         print(f"\nResults saved to {shown}. View again: {program()} report {shown}", file=sys.stderr)
-    raise typer.Exit(outcome(report, settings.verdict.inconclusive))
+    raise SystemExit(outcome(report, settings.verdict.inconclusive))

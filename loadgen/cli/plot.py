@@ -6,8 +6,6 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from loadgen.sessions.settings.format_options import Json
 from loadgen.sessions.settings.option import Argument, Option
 from rulesets.exit_codes import ExitCode
@@ -95,5 +93,5 @@ def plot(
         if isinstance(plot_of_name, NoPlot):
             sys.stderr.write(printable(f"note: {plot_of_name.name} is not drawn: {plot_of_name.reason}\n"))
     if not write_picture(plots, path, runs):
-        raise typer.Exit(ExitCode.USAGE)
+        raise SystemExit(ExitCode.USAGE)
     print(printable(str(path)))

@@ -6,8 +6,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, cast, get_args
 
-import typer
-
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.formats import TEXT, format_facts, require_format
 from loadgen.sessions.settings.definition_options import (
@@ -121,7 +119,7 @@ def report(
             "--trace-detail": trace_detail or None,
         }
         of_a_run |= {"--percentiles": percentiles, "--pass": scoring_pass, "--on-invalid": on_invalid}
-        raise typer.Exit(_report_series(run, of_a_run, form, output))
+        raise SystemExit(_report_series(run, of_a_run, form, output))
     require_format("report", form)
     if percentiles in METHODS:
         sys.stderr.write(
@@ -155,7 +153,7 @@ def report(
     if not made.validity.stands or undetermined(made.accuracy):
         from rulesets.exit_codes import ExitCode
 
-        raise typer.Exit(ExitCode.INVALID)
+        raise SystemExit(ExitCode.INVALID)
 
 
 def _require_text(form: str, output: Path | None, *, traces: bool, breakdown: str) -> None:

@@ -80,7 +80,7 @@ def check(
             wrong = True
             _print([f"error: {error}"], to_error=True)
     if wrong:
-        raise typer.Exit(ExitCode.USAGE)
+        raise SystemExit(ExitCode.USAGE)
 
 
 def _print(lines: Iterable[str], *, to_error: bool = False) -> None:

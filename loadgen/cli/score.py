@@ -6,8 +6,6 @@ import sys
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING
 
-import typer
-
 from loadgen.sessions.formats import JSON, TEXT
 
 if TYPE_CHECKING:
@@ -72,4 +70,4 @@ def score(settings: ScoreSettings) -> None:
     )
     print_as("report", JSON if settings.json else TEXT, report, run=settings.run)
     is_left_out = scoring is not None and scoring.is_left_out(report.accuracy)
-    raise typer.Exit(outcome(report) or (ExitCode.INVALID if is_left_out else ExitCode.PASS))
+    raise SystemExit(outcome(report) or (ExitCode.INVALID if is_left_out else ExitCode.PASS))

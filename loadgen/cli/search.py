@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -61,4 +59,4 @@ def _conduct(folder: Path, series: Series, secrets: Secrets, *, json: bool, quie
         print(search_table(result, **page()), end="")
     if not quiet:
         print(f"\nThe search is in {printable(str(folder))}", file=sys.stderr)
-    raise typer.Exit(result.exit_code)
+    raise SystemExit(result.exit_code)

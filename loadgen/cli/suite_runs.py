@@ -5,8 +5,6 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import typer
-
 from loadgen.cli.terminal.progress_observer import Terminal
 from loadgen.cli.terminal.series_table import suite_tables
 from loadgen.cli.terminal.show import publish_series_verdicts
@@ -82,7 +80,7 @@ def conduct_suite(
     ended = run_suite(folder, series, key, terminal)
     _tell(folder, series, ended, json=json, compact=compact)
     together = publish_series_verdicts(folder, ended.outcomes, quiet=json)
-    raise typer.Exit(most_severe([ended.exit_code, together]))
+    raise SystemExit(most_severe([ended.exit_code, together]))
 
 
 def _tell(folder: Path, series: Series, ended: SeriesResult, *, json: bool, compact: bool) -> None:

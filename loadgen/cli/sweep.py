@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -57,7 +55,7 @@ def _conduct(folder: Path, series: Series, secrets: Secrets, *, json: bool, quie
 
     ended = run_sweep(folder, series, secrets, Terminal(quiet=quiet, live=live))
     if ended.interrupted:
-        raise typer.Exit(ended.exit_code)
+        raise SystemExit(ended.exit_code)
     if json:
         sys.stdout.write((folder / SWEEP).read_text())
     else:
@@ -67,4 +65,4 @@ def _conduct(folder: Path, series: Series, secrets: Secrets, *, json: bool, quie
     together = publish_series_verdicts(folder, ended.outcomes, quiet=json)
     if not quiet:
         print(f"\nThe sweep is in {printable(str(folder))}", file=sys.stderr)
-    raise typer.Exit(most_severe([ended.exit_code, together]))
+    raise SystemExit(most_severe([ended.exit_code, together]))

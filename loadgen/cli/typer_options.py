@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
 from dataclasses import MISSING
 from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any, Final, Self, TypeVar, get_type_hints
@@ -16,7 +15,7 @@ from loadgen.sessions.settings.field import SettingField, setting_field
 from loadgen.sessions.settings.option import Argument, Option, OptionValueError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 
 HELP_ALL: Final = "help_all"
@@ -24,22 +23,14 @@ HELP_ALL: Final = "help_all"
 Settings = TypeVar("Settings")
 
 
-def command(
-    settings: type[Settings], run: Callable[[Settings], None], words: Sequence[str] | None = None
-) -> Callable[..., None]:
-    """Make the function that typer turns into a command.
-
-    Args:
-        settings: Its options.
-        run: What it does.
-        words: The command line that it is made for, whose options alone it needs: typer takes 20 ms for 180.
-    """
+def command(settings: type[Settings], run: Callable[[Settings], None]) -> Callable[..., None]:
+    """Make the function that typer turns into a command with the options of settings."""
 
     def entry(**options: Any) -> None:
         options.pop(HELP_ALL, None)
         run(from_flat(settings, plain_options(options)))
 
-    return with_signature(entry, run.__doc__, parameters_of(settings, words))
+    return with_signature(entry, run.__doc__, parameters_of(settings))
 
 
 def command_of(function: Callable[..., None]) -> Callable[..., None]:
@@ -81,27 +72,9 @@ def with_signature(
     return entry
 
 
-def parameters_of(settings: type[Any], words: Sequence[str] | None = None) -> list[inspect.Parameter]:
-    """The parameters of the options of settings: all, or those of a command line."""
-    options = fields_of(settings).values()
-    return [_parameter(option) for option in (options if words is None else _typed_options(options, words))]
-
-
-def _typed_options(options: Collection[SettingField], words: Sequence[str]) -> Collection[SettingField]:
-    """The options that words or the environment give; all where a word may ask for help or be wrong."""
-    by_flag = {flag: option for option in options for flag in (option.flag, *option.declared.flags.split())}
-    flags = {word.partition("=")[0] for word in words if word.startswith("-")}
-    if not flags <= by_flag.keys():
-        return options
-    typed = {by_flag[flag].name for flag in flags}
-    return [
-        option
-        for option in options
-        if option.name in typed
-        or option.is_required
-        or isinstance(option.declared, Argument)
-        or any(variable in os.environ for variable in option.declared.envvar)
-    ]
+def parameters_of(settings: type[Any]) -> list[inspect.Parameter]:
+    """The parameters of the options of settings."""
+    return [_parameter(option) for option in fields_of(settings).values()]
 
 
 def _parameter(field: SettingField) -> inspect.Parameter:

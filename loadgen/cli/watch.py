@@ -5,8 +5,6 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from loadgen.sessions.settings.format_options import Json
 from loadgen.sessions.settings.kinds import seconds
 from loadgen.sessions.settings.option import Option
@@ -58,13 +56,13 @@ def watch(
         from loadgen.cli.watch_series import watch_series
         from loadgen.sessions.files.run_folder import folder_of
 
-        raise typer.Exit(
+        raise SystemExit(
             watch_series(
                 folder_of(run), lambda run_folder: _follow(run_folder, interval, wait, json=json), json=json
             )
         )
     final = _watched(run, interval, json=json)
-    raise typer.Exit(outcome(final))
+    raise SystemExit(outcome(final))
 
 
 def _watched(run: Path, interval_s: float, *, json: bool) -> Report:

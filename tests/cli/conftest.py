@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 import pytest
-import typer
 
 from loadgen.cli.app import main
 from loadgen.cli.gate import gate
@@ -156,9 +155,9 @@ def judged(capsys: pytest.CaptureFixture[str]) -> Gate:
     """The gate's exit code and its JSON, for a run and options."""
 
     def ends(run: Path, **options: Any) -> tuple[int, Any]:
-        with pytest.raises(typer.Exit) as end:
+        with pytest.raises(SystemExit) as end:
             gate(GateSettings(run=run, **{"json": True, **options}))
-        return end.value.exit_code, orjson.loads(capsys.readouterr().out)
+        return end.value.code, orjson.loads(capsys.readouterr().out)
 
     return ends
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from typer.main import get_command
 
-from loadgen.cli.app import _COMMANDS, application
 from loadgen.cli.command_line import CommandLineError, message
+from loadgen.cli.command_table import COMMANDS
+from loadgen.cli.typer_application import application
 
 if TYPE_CHECKING:
     import subprocess
@@ -104,7 +105,7 @@ def messages(command: Any) -> Iterator[str]:
     try:
         command.make_context(command.name, [])
     except CommandLineError as error:
-        yield message(error, _COMMANDS)
+        yield message(error, COMMANDS)
     context = command.context_class(command, info_name=command.name)
     for parameter in command.params:
         option = next((name for name in parameter.opts if name.startswith("--")), None)
@@ -114,7 +115,7 @@ def messages(command: Any) -> Iterator[str]:
                 with context.scope(cleanup=False):
                     parameter.handle_parse_result(context, options, [])
             except CommandLineError as error:
-                yield message(error, _COMMANDS)
+                yield message(error, COMMANDS)
 
 
 def test_no_message_has_the_words_of_a_library() -> None:
@@ -126,7 +127,7 @@ def test_no_message_has_the_words_of_a_library() -> None:
     assert "--requests 1,2: must be a whole number" in every
 
 
-@pytest.mark.parametrize("words", [*(name.split() for name in _COMMANDS), []], ids=" ".join)
+@pytest.mark.parametrize("words", [*(name.split() for name in COMMANDS), []], ids=" ".join)
 def test_help_that_is_read_no_more(loadgen: Loadgen, words: list[str]) -> None:
     """`loadgen perf --help | head` ends as programs do that SIGPIPE ends: silently."""
     reader, writer = os.pipe()

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from typer.testing import CliRunner
 
-from loadgen.cli.app import application
 from loadgen.cli.compare import compare
+from loadgen.cli.typer_application import application
 from loadgen.sessions.error_exit_codes import exit_code
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.compare import CompareSettings

@@ -10,7 +10,7 @@ import orjson
 import typer
 from typer.testing import CliRunner
 
-from loadgen.cli.app import application
+from loadgen.cli.typer_application import application
 from tests.for_each import for_each
 
 if TYPE_CHECKING:

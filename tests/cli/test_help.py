@@ -9,9 +9,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from loadgen.cli.app import application
 from loadgen.cli.help import MANY
 from loadgen.cli.listing import Kind
+from loadgen.cli.typer_application import application
 from tests.for_each import for_each
 
 GROUP: Any = typer.main.get_command(application())

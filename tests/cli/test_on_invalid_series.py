@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 import pytest
-import typer
 
 from loadgen.cli.report import report
 from loadgen.cli.run import run as run_suite
@@ -72,8 +71,8 @@ def exits(capsys: pytest.CaptureFixture[str]) -> Exits:
         code = 0
         try:
             command(*arguments)
-        except typer.Exit as end:
-            code = end.exit_code
+        except SystemExit as end:
+            code = end.code
         return code, " ".join(capsys.readouterr().out.split())
 
     return code_and_output

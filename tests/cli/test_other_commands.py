@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import typer
 
-from loadgen.cli.app import application
+from loadgen.cli.typer_application import application
 from loadgen.mock_endpoint import start_mock
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.other_tools.tables import OTHER_COMMANDS

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import typer
 
-from loadgen.cli.app import application
+from loadgen.cli.typer_application import application
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.other_tools.tables import OTHER_COMMANDS, OTHER_OPTIONS
 from loadgen.sessions.other_tools.translation import COMMANDS, require_own_options

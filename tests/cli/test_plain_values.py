@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path  # noqa: TC003 (typer reads the annotations when it runs)
 from typing import Annotated, Any, Final, Literal
 
@@ -14,6 +12,8 @@ from hypothesis import strategies as st
 from typer.main import get_command
 
 from loadgen.cli.help import HelpedCommand
+from loadgen.cli.plain_command import plain_command
+from loadgen.cli.typer_application import run
 
 
 def _with_a_full_stop(text: str) -> str:
@@ -93,18 +93,44 @@ def test_defaults_are_those_of_the_validator(name: str) -> None:
     assert _outcome(parameter.process_value, parameter.default) == _outcome(validated, parameter.default)
 
 
-WITHOUT_A_VALIDATOR: Final = """
-import sys
-from typer.main import get_command
-from loadgen.cli.app import application
-program = get_command(application("perf"))
-context = program.make_context("loadgen", ["perf", "--url", "http://a", "--model", "m", "-n", "9", "-q"])
-perf = program.commands["perf"]
-perf.make_context("perf", ["--url", "http://a", "--model", "m", "-c", "3", "-n", "9", "-q"], parent=context)
-sys.exit("pydantic" in sys.modules)
-"""
+PLAIN: Final = {
+    "perf": "--url http://a --url http://b --model=m -c 3 -n 9 -q --warmup 5s --max-response 10MB --json",
+    "check": "--url http://a",
+}
 
 
-def test_a_usual_command_needs_no_validator() -> None:
-    """A start of `perf` does not import it."""
-    subprocess.run([sys.executable, "-c", WITHOUT_A_VALIDATOR], check=True)
+@pytest.mark.parametrize("name", PLAIN)
+def test_a_plain_command_line_has_the_settings_that_typer_reads(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both read the same options, those of the environment included."""
+    monkeypatch.setenv("LOADGEN_API_KEY", "sk-key")
+    words = [name, *PLAIN[name].split()]
+    plain: Any = plain_command(words)
+    read: list[Any] = []
+    module = plain.func.__module__
+    monkeypatch.setattr(f"{module}.{plain.func.__name__}", read.append)
+    run(words)
+    assert read == list(plain.args)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "",
+        "report RUN",
+        "sweep --concurrency 1,2 --model m",
+        "perf --help",
+        "perf --model m --no-json",
+        "perf --model m -n",
+        "perf --model m -n 1.5",
+        "perf --model m -n -1",
+        "perf --model m -n=1",
+        "perf --model m --json=1",
+        "perf --model m more",
+        "mock --help-all",
+    ],
+)
+def test_typer_reads_what_is_not_plain(words: str) -> None:
+    """Help, mistakes, and commands whose options are of another form."""
+    assert plain_command(words.split()) is None

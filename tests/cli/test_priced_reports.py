@@ -6,7 +6,6 @@ from pathlib import Path
 
 import orjson
 import pytest
-import typer
 
 from loadgen.cli.accuracy import accuracy
 from loadgen.cli.report import report
@@ -47,7 +46,7 @@ def test_a_report_with_prices(scored: Path, capsys: pytest.CaptureFixture[str]) 
     assert cost["total"] == pytest.approx(3 * (10 * 0.2 + 100 * 0.8) / 1e6, abs=1e-9)
     report(scored)
     assert "Cost" not in capsys.readouterr().out
-    with pytest.raises(typer.Exit):
+    with pytest.raises(SystemExit):
         score(ScoreSettings(run=scored, pass_number=1, prices=PRICES))
     assert "per correct answer (2 correct)" in capsys.readouterr().out
 

@@ -9,7 +9,7 @@ import orjson
 import pytest
 from typer.testing import CliRunner
 
-from loadgen.cli.app import application
+from loadgen.cli.typer_application import application
 from rulesets.catalog import names
 from rulesets.ruleset import Ruleset
 

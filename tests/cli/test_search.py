@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 import pytest
-import typer
 
 from loadgen.cli.resume import resume
 from loadgen.cli.search import search
@@ -58,10 +57,10 @@ def test_a_target_that_even_the_lowest_rate_misses(
     settings = SearchSettings(
         require=["ttft:p(50)<2ms"], rate="20..40", point_duration=1, out=folder, json=True, quiet=True
     )
-    with pytest.raises(typer.Exit) as end:
+    with pytest.raises(SystemExit) as end:
         search(settings, options(mock.url, on_invalid="warn"))
     result = orjson.loads(capsys.readouterr().out)
-    assert end.value.exit_code == 1
+    assert end.value.code == 1
     assert (result["found"], result["rate"], result["between"]) == (False, None, [20.0, 40.0])
     assert result["stopped_because"] == "low_misses"
     assert (
@@ -71,9 +70,9 @@ def test_a_target_that_even_the_lowest_rate_misses(
         (20.0, False, "missed"),
         (20.0, True, "missed"),
     ]
-    with pytest.raises(typer.Exit) as end:
+    with pytest.raises(SystemExit) as end:
         resume(ResumeSettings(run=folder, api_key=KEY, json=True, quiet=True))
-    assert end.value.exit_code == 1
+    assert end.value.code == 1
     assert orjson.loads(capsys.readouterr().out) == result
 
 
@@ -86,14 +85,14 @@ def test_an_endpoint_that_meets_the_highest_load_passes(
     settings = SearchSettings(
         require=["ttft:max<60s"], point_duration=1, out=tmp_path / "search", json=True, concurrency="1..2"
     )
-    with pytest.raises(typer.Exit) as end:
+    with pytest.raises(SystemExit) as end:
         search(settings, options(mock.url, on_invalid="warn"))
     out, err = capsys.readouterr()
     result = orjson.loads(out)
     lines = [line for line in err.splitlines() if line.startswith("  ")]
     for line, trial in zip(lines, result["tried"], strict=True):
         assert f", {trial['verdict']}" in line
-    assert (end.value.exit_code, result["stopped_because"]) == (0, "high_meets")
+    assert (end.value.code, result["stopped_because"]) == (0, "high_meets")
     assert (result["found"], result["concurrency"], result["between"]) == (False, 2, [2, None])
     assert "the top of the range. The limit is above it: search --concurrency 2.." in result["message"]
 

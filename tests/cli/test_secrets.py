@@ -277,7 +277,7 @@ def test_no_secret_is_in_a_traceback(
         raise mistake
 
     monkeypatch.setattr(sys, "argv", ["loadgen", "perf", "--header", f"Authorization: Bearer {KEY}"])
-    monkeypatch.setattr(command_line, "application", fail)
+    monkeypatch.setattr(command_line, "plain_command", fail)
     code = command_line._run()
     stderr = capsys.readouterr().err
     assert code == (2 if isinstance(mistake, UsageError) else 70)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 import pytest
-import typer
 
 from loadgen.cli.resume import resume
 from loadgen.cli.terminal.progress_observer import Terminal
@@ -96,10 +95,10 @@ def test_a_killed_sweep_is_resumed(
 
     with pytest.raises(UsageError, match="sends the header authorization, whose value no file has"):
         resume(ResumeSettings(run=folder))
-    with pytest.raises(typer.Exit) as end:
+    with pytest.raises(SystemExit) as end:
         resume(ResumeSettings(run=folder, api_key=KEY, json=True))
 
-    assert end.value.exit_code in {0, 4}  # 4: the client was late, on a busy machine
+    assert end.value.code in {0, 4}  # 4: the client was late, on a busy machine
     swept = orjson.loads(capsys.readouterr().out)
     assert [point["requests"] for point in swept["points"]] == [8, 20, 9]
     assert (folder / "02-concurrency-4-requests-100000.cut-1" / "events.db").exists()

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import orjson
 import pytest
-import typer
 
 from loadgen.cli.compare import compare
 from loadgen.sessions.errors import UsageError
@@ -54,7 +53,7 @@ def written(
     monkeypatch.setattr("loadgen.cli.compare_series.compare_points", lambda *_: compared)
 
     def write(form: str) -> str:
-        with suppress(typer.Exit):
+        with suppress(SystemExit):
             compare(CompareSettings(runs=sweeps, form=form))
         return capsys.readouterr().out
 
@@ -97,7 +96,7 @@ def test_the_markdown_file_and_what_only_runs_have(
     """`--markdown` writes the same; a picture is of one pair of runs."""
     monkeypatch.setattr("loadgen.cli.compare_series.compare_points", lambda *_: compared)
     path = tmp_path / "comparison.md"
-    with suppress(typer.Exit):
+    with suppress(SystemExit):
         compare(CompareSettings(runs=sweeps, markdown=path))
     assert path.read_text(encoding="utf-8").startswith("### Comparison: ")
     with pytest.raises(UsageError, match="not a format of a series_comparison"):

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import orjson
 import pytest
-from typer import Exit
 from typer.testing import CliRunner
 
-from loadgen.cli.app import application
+from loadgen.cli.typer_application import application
 from loadgen.driver.client import chat_completions
 from loadgen.driver.client.codec import Generation
 from loadgen.sessions.errors import UsageError
@@ -54,7 +53,7 @@ def test_urls_can_be_repeated(
 
     def stop(perf: PerfSettings, **_: object) -> NoReturn:
         seen.append(perf)
-        raise Exit
+        raise SystemExit
 
     monkeypatch.setattr("loadgen.sessions.run_session.run", stop)
     environment = {} if variable is None else {"LOADGEN_URL": variable}

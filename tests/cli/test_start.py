@@ -38,7 +38,7 @@ loadgen.cli.start.main()
 MODULES = (
     *(
         "loadgen.cli.app",
-        "typer",
+        "loadgen.cli.plain_command",
         "loadgen.cli.perf",
         "loadgen.driver.workers.launcher",
         "loadgen.sessions.run.preparation",
@@ -154,7 +154,7 @@ def test_the_list_of_commands_needs_none_of_their_options() -> None:
     """What is made quickly, for a list, says the same as the whole program."""
     from typer.testing import CliRunner
 
-    from loadgen.cli.app import application
+    from loadgen.cli.typer_application import application
 
     for asked in (["--help"], ["no-command"]):
         quick, whole = (CliRunner().invoke(application(outline=outline), asked) for outline in (True, False))

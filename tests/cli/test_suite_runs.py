@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 import pytest
-from typer import Exit
 
 from loadgen.cli.resume import resume_series
 from loadgen.cli.run import run
@@ -178,9 +177,9 @@ def finish(
     assert second.items() >= first.items()
 
     before_ns = time.monotonic_ns()
-    with pytest.raises(Exit) as whole:
+    with pytest.raises(SystemExit) as whole:
         resume_series(ResumeSettings(run=folder, json=True, quiet=True))
-    assert whole.value.exit_code in SOUND
+    assert whole.value.code in SOUND
     assert answered_since(two_models, before_ns, 9 + 4 + 12 + 9) == 9 + 4 + 12 + 9
     assert content(folder, RUNS).items() >= second.items()
     summary = orjson.loads(capsys.readouterr().out)
@@ -188,7 +187,7 @@ def finish(
     assert [point["folder"] for point in summary["points"]] == RUNS
     assert [point["requests"] for point in summary["points"]] == [4, 12, 9, 4, 12, 9]
     assert {point["verdict"] for point in summary["points"] if point["valid"]} <= {"PASS"}
-    assert all(point["valid"] for point in summary["points"]) == (whole.value.exit_code == 0)
+    assert all(point["valid"] for point in summary["points"]) == (whole.value.code == 0)
     with (folder / "summary.csv").open(newline="") as file:
         table = [(row["model"], row["load"]) for row in csv.DictReader(file)]
     assert table == list(product("ab", ("default", "slow", "slower")))
@@ -223,9 +222,9 @@ def test_a_run_that_fails_can_end_the_suite(
         set=["require=qps>1000000"],
         stop_on_failure=True,
     )
-    with pytest.raises(Exit) as ended:
+    with pytest.raises(SystemExit) as ended:
         run(failing)
-    assert ended.value.exit_code in MISSED
+    assert ended.value.code in MISSED
     output = capsys.readouterr().out
     assert "1 of 2 runs are done" in output
     assert "to continue" in output
@@ -242,16 +241,16 @@ def test_a_run_that_fails_can_end_the_suite(
             resume_series(ResumeSettings(run=folder, **more))
     with pytest.raises(UsageError, match="holds a series already"):
         run(RunSettings(suite=suite, out=folder))
-    with pytest.raises(Exit) as ended:
+    with pytest.raises(SystemExit) as ended:
         resume_series(ResumeSettings(run=folder, quiet=True))
-    assert ended.value.exit_code in MISSED
+    assert ended.value.code in MISSED
     assert "2 of 2 runs are done" in capsys.readouterr().out
     assert (folder / "02-b-default-default" / "report.json").exists()
     # After an interrupt at the very end of a run, no further run starts either.
     monkeypatch.setattr("loadgen.sessions.interrupt._stops", [True])
-    with pytest.raises(Exit) as ended:
+    with pytest.raises(SystemExit) as ended:
         resume_series(ResumeSettings(run=folder, quiet=True))
-    assert ended.value.exit_code == 130
+    assert ended.value.code == 130
     assert len(orjson.loads((folder / "summary.json").read_bytes())["points"]) == 1
 
 

@@ -10,7 +10,6 @@ from xml.etree import ElementTree as ET
 
 import orjson
 import pytest
-from typer import Exit
 
 from loadgen.cli.run import run
 from loadgen.cli.terminal.series_table import table
@@ -67,7 +66,7 @@ def test_a_suite_of_benchmarks_shows_its_scores(
         (tmp_path / f"{name}.jsonl").write_text(QUESTIONS)
     (tmp_path / "suite.toml").write_text(SUITE.format(url=endpoint.url))
     folder = tmp_path / "done"
-    with pytest.raises(Exit):
+    with pytest.raises(SystemExit):
         run(RunSettings(suite=tmp_path / "suite.toml", out=folder, quiet=True))
     out = capsys.readouterr().out
     assert [line.split()[-1] for line in out.splitlines() if ".jsonl, exact" in line] == ["3", "6", "6"]

@@ -44,7 +44,7 @@ CHECKS = ("tests/reporter/test_metric_columns.py", "tests/test_metric_files.py")
 COMMANDS = """
 import json, sys
 from typer.testing import CliRunner
-from loadgen.cli.app import application
+from loadgen.cli.typer_application import application
 
 def run(arguments):
     ended = CliRunner().invoke(application(), arguments)

@@ -9,7 +9,7 @@ from typing import Final
 
 import orjson
 
-from loadgen.cli import app
+from loadgen.cli import typer_application
 from rulesets.exit_codes import PRECEDENCE, ExitCode
 from rulesets.verdict import EXIT_CODES
 
@@ -35,7 +35,9 @@ def test_the_docs_have_the_table() -> None:
 def test_the_help_lists_them() -> None:
     """In a line."""
     listed = ", ".join(f"{code.value} {code.label}" for code in LISTED)
-    assert f"Exit codes: {listed}." in " ".join(Path(app.__file__).read_text(encoding="utf-8").split())
+    assert f"Exit codes: {listed}." in " ".join(
+        Path(typer_application.__file__).read_text(encoding="utf-8").split()
+    )
 
 
 def test_the_quickstart_has_each() -> None:

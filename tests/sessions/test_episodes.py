@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 import pytest
-import typer
 
 import loadgen
 from loadgen.cli.resume import resume
@@ -204,9 +203,9 @@ def test_an_unfinished_episode_is_asked_again(server: MockProcess, folder: Path)
         log.execute("DELETE FROM events WHERE code = 14 AND json_extract(data, '$.prompt_id') = 1")
         log.execute("DELETE FROM events WHERE code IN (4, 5)")
     assert so_far(run.folder).settled == {0: 1, 2: 1, 3: 1}
-    with pytest.raises(typer.Exit) as end:
+    with pytest.raises(SystemExit) as end:
         resume(ResumeSettings(run=run.folder, quiet=True))
-    assert end.value.exit_code == 0
+    assert end.value.code == 0
     assert so_far(run.folder).settled == dict.fromkeys(range(4), 1)
     assert endings(loadgen.open_run(run.folder)) == [("completed", 1, 0, 1), ("completed", 2, 1, 3)]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 from typer.testing import CliRunner
 
-from loadgen.cli.app import application
+from loadgen.cli.typer_application import application
 from loadgen.plugins.viewing.folder import ViewedFolder
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run_list import listed

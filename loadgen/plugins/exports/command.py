@@ -5,8 +5,6 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-import typer
-
 from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -37,7 +35,7 @@ def export(settings: ExportSettings) -> None:
     exported = write(settings, chosen(settings))
     _say(exported, as_json=settings.json)
     if exported.invalid:
-        raise typer.Exit(ExitCode.INVALID)
+        raise SystemExit(ExitCode.INVALID)
 
 
 def _say(exported: Exported, *, as_json: bool) -> None:

@@ -6,8 +6,6 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from loadgen.sessions.settings.format_options import Json
 from loadgen.sessions.settings.option import Argument, Option
 
@@ -47,4 +45,4 @@ def import_results(
     if json or not quiet:
         print_as("report", JSON if json else TEXT, report, run=folder)
     sys.stderr.write("" if quiet else f"\nThe run is in {printable(str(folder))}\n")
-    raise typer.Exit(outcome(report))
+    raise SystemExit(outcome(report))

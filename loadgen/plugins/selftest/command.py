@@ -8,8 +8,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
-import typer
-
 from loadgen.cli.terminal.streams import print_json
 from loadgen.driver.client.transport import MEASURES_BEST, TRANSPORTS
 from loadgen.sessions import errors
@@ -93,7 +91,7 @@ def selftest(
     results = _try(chosen, [pair for pair in pairs if pair != (GRPC.name, "aiohttp")], keep)
     _print(results, json=json)
     if not all(result.passed for result in results):
-        raise typer.Exit(ExitCode.FAIL)
+        raise SystemExit(ExitCode.FAIL)
 
 
 def _try(

@@ -6,8 +6,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -95,4 +93,4 @@ def _conduct(
     sys.stdout.write((folder / RESULT).read_text() if json else table(result, **page()))
     if not quiet:
         print(f"\nThe optimization is in {printable(str(folder))}", file=sys.stderr)
-    raise typer.Exit(result.exit_code)
+    raise SystemExit(result.exit_code)

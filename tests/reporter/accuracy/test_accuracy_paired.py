@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from typer.testing import CliRunner
 
-from loadgen.cli.app import application
+from loadgen.cli.typer_application import application
 from reporter.accuracy.question_scores import by_question
 from reporter.compare import paired_scores as by_pairs
 from reporter.compare.comparable import facts, unlike
