@@ -17,6 +17,7 @@ from loadgen.sessions.series_by_point import compare_points, points_of_series
 from loadgen.sessions.settings.format_options import chosen_format
 from loadgen.sessions.settings.verdict_options import exit_code
 from reporter.render.compared_points import left_out
+from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +30,7 @@ def compare_series(settings: CompareSettings, compare: Callable[[CompareSettings
     reference, *others = points_of_series(settings)
     if not others:
         compare(replace(settings, runs=list(reference.values()), baseline=[]))
-        raise SystemExit(0)
+        raise SystemExit(ExitCode.PASS)
     form = chosen_format(settings.form, json=settings.json)
     require_format("series_comparison", form)
     for option, path in (("--markdown", settings.markdown), ("--output", settings.output)):
