@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from loadgen.mock_endpoint.process import MockProcess
 
-MOST_FILES: Final = 240
-MOST_LINES: Final = 32_550
+MOST_FILES: Final = 239
+MOST_LINES: Final = 32_270
 """The most that is loaded: bounds that only shrink, to 28,000 lines."""
 
 _SMALL_RUN: Final = """
