@@ -11,7 +11,7 @@
 
 enum { MAGIC_BYTES = 16, HEADER_BYTES = 100, PAGE_SIZE_AT = 16, RESERVED_AT = 20, ENCODING_AT = 56, UTF_8 = 1 };
 enum { LEAF = 0x0D, INTERIOR = 0x05, LEAF_HEAD = 8, INTERIOR_HEAD = 12, DEEPEST = 20 };
-enum { LEAST_PAGE = 1024 /* then the head of each record is on one page */, WINDOW_BYTES = 512 * 1024, NEAR_PAGES = 64 };
+enum { LEAST_PAGE = 1024 /* then the head of each record is on one page */, WINDOW_BYTES = 128 * 1024, NEAR_PAGES = 64 };
 enum { SEQ, CODE, AT_NS, UUID, DATA, TEXTS, CHUNK_GAPS, COLUMNS_OF_EVENT };
 enum { NULL_TYPE = 0, LAST_INTEGER_TYPE = 6, REAL_TYPE = 7, ZERO_TYPE = 8, ONE_TYPE = 9, FIRST_BLOB_TYPE = 12 };
 

@@ -114,10 +114,28 @@ static bool take_string(cursor *json, const char **start, size_t *size, bool *es
     return false;
 }
 
+/* Whether eight characters are digits; then their values, the first one in the lowest byte. */
+static bool are_digits(const char *at, uint64_t *values) {
+    const uint64_t ones = UINT64_MAX / 255;
+    uint64_t eight;
+    memcpy(&eight, at, 8);
+    *values = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? eight ^ ones * '0' : __builtin_bswap64(eight) ^ ones * '0';
+    return !((*values | (*values + ones * 6)) & ones * 0xF0);
+}
+
+/* The number of eight digits: of pairs, of fours, of all. */
+static uint64_t number_of(uint64_t digits) {
+    digits = (digits * 10 + (digits >> 8)) & 0x00FF00FF00FF00FFu;
+    digits = (digits * 100 + (digits >> 16)) & 0x0000FFFF0000FFFFu;
+    return (digits * 10000 + (digits >> 32)) & 0xFFFFFFFFu;
+}
+
 static bool take_whole(cursor *json, int64_t *value) {
     bool negative = take(json, '-');
     const char *start = json->at;
-    uint64_t digits = 0;
+    uint64_t digits = 0, eight;
+    while (json->end - json->at >= 8 && json->at - start <= MOST_DIGITS - 8 && are_digits(json->at, &eight))
+        digits = 100000000 * digits + number_of(eight), json->at += 8;
     while (json->at < json->end && *json->at >= '0' && *json->at <= '9' && json->at - start <= MOST_DIGITS)
         digits = 10 * digits + (uint64_t)(*json->at++ - '0');
     if (json->at == start || (*start == '0' && (json->at - start > 1 || negative))) return false;
