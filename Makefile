@@ -151,7 +151,7 @@ search: setup ## Search for the limit of a server that is known, ten times: with
 bounds: setup ## 100 runs on a busy core: the truth lies between the bounds of every figure (20 min)
 	$(BIN)/python benchmarks/bounds.py
 
-engines: setup ## Measure vLLM, llama.cpp, Infinity, transformers serve and LiteLLM on the CPU with tiny models, against their own counters (5 GB in build/engines, 20 min; ENGINES="--only vllm")
+engines: setup ## Measure vLLM, llama.cpp, Infinity, transformers serve, LiteLLM and Triton on the CPU with tiny models, against their own counters (5 GB in build/engines, 20 min; ENGINES="--only vllm")
 	$(BIN)/python -m benchmarks.engines $(ENGINES)
 
 real-server-demo: setup ## Measure a real model server on the CPU (installs PyTorch into .venv-real)

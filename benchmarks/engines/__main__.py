@@ -16,10 +16,13 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 from shutil import rmtree
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from benchmarks.engines import infinity, litellm_proxy, llama_cpp, transformers_serve, vllm_cpu
+from benchmarks.engines import infinity, litellm_proxy, llama_cpp, transformers_serve, triton, vllm_cpu
 from benchmarks.engines.engine import BUILD, ROOT, Row, Server, Step, filled, page, rows, served
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 ENGINES: Final = {
     "vllm": vllm_cpu,
@@ -27,6 +30,7 @@ ENGINES: Final = {
     "infinity": infinity,
     "transformers": transformers_serve,
     "litellm": litellm_proxy,
+    "triton": triton,
 }
 LOADGEN: Final = Path(sys.executable).with_name("loadgen")
 
@@ -70,24 +74,31 @@ def measured(server: Server, folder: Path) -> dict[str, Any]:
         "rows": [],
     }
     try:
-        with served(server, folder / "server.log") as (url, metrics):
+        with served(server, folder / "server.log") as values:
             for step in server.steps:
-                taken(server, step, folder, record, url, metrics)
+                taken(server, step, folder, record, values)
     except RuntimeError as error:
         record["failure"] = str(error)
     return record
 
 
-def taken(server: Server, step: Step, folder: Path, record: dict[str, Any], url: str, metrics: str) -> None:
+def taken(
+    server: Server, step: Step, folder: Path, record: dict[str, Any], values: Mapping[str, str]
+) -> None:
     """Run a command, and add the result to the record."""
     runs = {f"{{{earlier.name}}}": str(folder / slug(earlier.name)) for earlier in server.steps}
-    own = folder / slug(step.name)
-    command = [str(LOADGEN), *(filled(word, {"{model}": server.model, **runs}) for word in step.arguments)]
+    own, metrics = folder / slug(step.name), values["{metrics}"]
+    command = [
+        str(LOADGEN),
+        *(filled(word, {"{model}": server.model, **values, **runs}) for word in step.arguments),
+    ]
     if step.arguments[0] != "compare":
-        command += ["--url", url]
-        command += [] if "--models" in step.arguments else ["--model", server.model]
+        command += [] if "--url" in step.arguments else ["--url", values["{url}"]]
+        command += [] if {"--model", "--models"} & {*step.arguments} else ["--model", server.model]
     if step.arguments[0] not in {"check", "compare"}:
         command += ["--quiet", "--out", str(own)]
+    if step.arguments[0] in {"perf", "accuracy"}:  # counts are equal on a busy machine, too
+        command += ["--on-invalid", "warn"]
     before, began = page(metrics), time.monotonic()
     ended = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     wall_s, after = time.monotonic() - began, settled(metrics)

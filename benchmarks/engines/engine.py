@@ -9,7 +9,7 @@ import sys
 import time
 import urllib.request
 from collections import Counter
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -28,6 +28,7 @@ MODELS: Final = BUILD / "models"
 HERE: Final = Path(__file__).parent
 READY_S: Final = 600.0
 STOP_S: Final = 30.0
+_PORTS: Final = ("{port}", "{port2}", "{port3}")
 OFFLINE: Final = {
     "HF_HUB_OFFLINE": "1",
     "HF_HUB_DISABLE_TELEMETRY": "1",
@@ -53,7 +54,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A loadgen command; `{url}`, `{model}` and earlier steps' names in braces are replaced."""
+    """A loadgen command; `{url}`, `{port2}`, `{metrics}` and earlier steps' names in braces are replaced."""
 
     name: str
     arguments: Sequence[str]
@@ -67,12 +68,12 @@ class Server:
 
     name: str
     version: Sequence[str]  #: a command that prints it
-    command: Sequence[str]  #: `{port}` is replaced
+    command: Sequence[str]  #: `{port}`, `{port2}` and `{port3}` are replaced
     model: str
     steps: Sequence[Step]
     environment: Mapping[str, str] = field(default_factory=dict)
     ready: str = "/health"
-    metrics: str = "/metrics"
+    metrics: str = "{url}/metrics"
     behind: Server | None = None  #: the server that this one forwards to, as `{backend}` in the command
 
 
@@ -162,25 +163,28 @@ def make_models(python: Path, models: Sequence[Sequence[str]]) -> None:
 
 
 @contextmanager
-def served(server: Server, log: Path) -> Iterator[tuple[str, str]]:
-    """Run a server and the server behind; yield the URL of the first, and of the metrics page."""
+def served(server: Server, log: Path) -> Iterator[Mapping[str, str]]:
+    """Run a server and the one behind; yield URL and ports of the first, and the `{metrics}` of the last."""
     if server.behind is None:
-        with _process(server, log, {}) as url:
-            yield url, url + server.metrics
+        with _process(server, log, {}) as values:
+            yield values
         return
     with (
-        _process(server.behind, log.with_suffix(".backend.log"), {}) as backend,
-        _process(server, log, {"{backend}": backend}) as url,
+        _process(server.behind, log.with_suffix(".backend.log"), {}) as behind,
+        _process(server, log, {"{backend}": behind["{url}"]}) as values,
     ):
-        yield url, backend + server.behind.metrics
+        yield {**values, "{metrics}": behind["{metrics}"]}
 
 
 @contextmanager
-def _process(server: Server, log: Path, values: Mapping[str, str]) -> Iterator[str]:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
-    url = f"http://127.0.0.1:{port}"
-    command = [filled(word, {"{port}": str(port), **values}) for word in server.command]
+def _process(server: Server, log: Path, more: Mapping[str, str]) -> Iterator[Mapping[str, str]]:
+    with ExitStack() as probes:
+        sockets = [probes.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in _PORTS]
+        ports = [str(probe.getsockname()[1]) for probe in sockets]
+    url = f"http://127.0.0.1:{ports[0]}"
+    values = {**more, "{url}": url, **dict(zip(_PORTS, ports, strict=True))}
+    values["{metrics}"] = filled(server.metrics, values)
+    command = [filled(word, values) for word in server.command]
     environment = {
         **os.environ,
         **OFFLINE,
@@ -192,7 +196,7 @@ def _process(server: Server, log: Path, values: Mapping[str, str]) -> Iterator[s
         )
     try:
         _await(url + server.ready, process, log)
-        yield url
+        yield values
     finally:
         process.terminate()
         with suppress(subprocess.TimeoutExpired):
