@@ -28,7 +28,6 @@ WorkloadError
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -113,4 +112,6 @@ def letters(name: str) -> str:
 
 def nearest(name: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
     """The name that is spelt most like another one; None where all differ more than the cut-off allows."""
+    from difflib import get_close_matches
+
     return next(iter(get_close_matches(name, names, n=1, cutoff=cutoff)), None)

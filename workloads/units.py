@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from decimal import Decimal
 from typing import Final
 
 _TIMES: Final = ((3_600_000, "h"), (60_000, "m"), (1000, "s"))
@@ -45,6 +44,8 @@ def number_text(number: float) -> str:
         return f"about {'-' if number < 0 else ''}10^{round(math.log10(abs(number)))}"
     if not math.isfinite(number):
         return str(number)
+    from decimal import Decimal
+
     decimal = Decimal(repr(number)) if isinstance(number, float) else Decimal(number)
     text = f"{decimal.normalize():,f}"
     return text.rstrip("0").rstrip(".") if "." in text else text

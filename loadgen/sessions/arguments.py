@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import sys
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
@@ -66,4 +65,6 @@ def with_open_file(arguments: Sequence[str], descriptor: int) -> Sequence[str]:
 
 def program() -> str:
     """The program's name where a shell finds it, else its path."""
-    return "loadgen" if shutil.which("loadgen") else sys.argv[0]
+    from shutil import which
+
+    return "loadgen" if which("loadgen") else sys.argv[0]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import threading
@@ -97,11 +96,13 @@ class LiveView:
                 self._writing.release()
 
     def _run(self) -> None:
+        from shutil import get_terminal_size
+
         if self._reader is not None and self._block is not None:
             self._show_blocks(self._reader, self._block)
         with self._status as status:
             while not self._ended.wait(status.interval_s):
-                width = shutil.get_terminal_size().columns - 1 if status.is_terminal else PLAIN_WIDTH
+                width = get_terminal_size().columns - 1 if status.is_terminal else PLAIN_WIDTH
                 counters = (self._progress, self._plan, time.monotonic_ns())
                 status.write(progress_line(*counters, width, self._score.text))
 
