@@ -11,7 +11,8 @@ from reporter.findings.check_inputs import CheckInputs
 from reporter.findings.findings import findings
 from reporter.findings.load_findings import steadiness
 from reporter.report import Moment, RequestCounts, SteadyState, Window
-from reporter.windows.steady_state import steady_state, trend
+from reporter.windows.block_drift import trend
+from reporter.windows.steady_state import steady_state
 
 
 def moments(latencies: list[float], answered: int = 50, start_s: float = 0.0) -> list[Moment]:
