@@ -25,6 +25,7 @@ from report_scale import BASE_NS, BATCH, MS, request
 from scorecard import Row, table
 
 from recorder import Event, EventType, schema
+from recorder.continued_log import reopen
 from recorder.session import Session
 from recorder.store import Store
 from reporter.accuracy.logged_scores import accuracy
@@ -103,7 +104,7 @@ def write(log: Path, samples: int) -> None:
     store.append([schema.row(Event(EventType.TEST_ENDED, end_ns, data={"reason": "completed"}))])
     store.close()
     segment = Session("", end_ns + MS, end_ns + MS, {}, {"kind": "scoring"}, "this boot")
-    store = Store.reopen(log, segment)
+    store = reopen(log, segment)
     _append(store, scoring(random, uuids, end_ns + 2 * MS))
     store.close()
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Final
 import orjson
 
 from recorder import schema
+from recorder.continued_log import require_current
 from recorder.event import TERMINAL, Event, EventType
 from recorder.file_checks import require_own_files
 from recorder.journal import roll_back
 from recorder.lock import Hold
-from recorder.store import require_current
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,22 +14,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 from recorder import schema
 from recorder.errors import (
-    BeingWrittenError,
     LogExistsError,
     LogNotMadeError,
     NewerLogError,
     NotALogError,
-    OldLogError,
 )
 from recorder.file_checks import (
     require_no_companions,
-    require_own_files,
     require_plain_files,
     require_plain_tables,
 )
-from recorder.journal import drop_outdated, is_hot, roll_back
+from recorder.journal import drop_outdated, is_hot
 from recorder.lock import Hold
-from recorder.session import Before, shift
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -92,33 +88,14 @@ class Store:
         require_no_companions(path)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            return cls._held(path, lambda undo: _made(path, session, undo))
+            return cls.held(path, lambda undo: _made(path, session, undo))
         except (OSError, sqlite3.Error) as error:
             raise LogNotMadeError(
                 f"{path}: no log can be made here ({error}); choose another folder"
             ) from error
 
     @classmethod
-    def reopen(cls, path: Path, segment: Session, after_seq: int | None = None) -> Store:
-        """Continue a log without a writer: begin the next segment.
-
-        Raises:
-            NotALogError, NewerLogError: As for `verify`; or it is a link, has another name elsewhere, or says
-                nothing of its segments.
-            OldLogError: An earlier version wrote it.
-            LogNotMadeError: It cannot be written to.
-            BeingWrittenError: Another process writes it, or has continued it since `after_seq`.
-        """
-        # Who writes it where it lies would hold another folder than who writes it here.
-        if path.is_symlink():
-            raise NotALogError(f"{path}: a link, and a log is continued where it is; name that folder")
-        try:
-            return cls._held(path, lambda undo: _reopened(path, segment, after_seq, undo))
-        except (OSError, sqlite3.Error) as error:
-            raise LogNotMadeError(f"{path}: the log cannot be continued ({error})") from error
-
-    @classmethod
-    def _held(cls, path: Path, connect: Callable[[ExitStack], sqlite3.Connection]) -> Store:
+    def held(cls, path: Path, connect: Callable[[ExitStack], sqlite3.Connection]) -> Store:
         """Lock the folder before touching the log; release everything if a step fails."""
         with ExitStack() as undo:
             hold = Hold(path.parent)
@@ -205,7 +182,7 @@ def _made(path: Path, session: Session, undo: ExitStack) -> sqlite3.Connection:
     # Who has made the file may take it away again, where the rest of the log has no room.
     path.touch(exist_ok=False)
     undo.callback(path.unlink, missing_ok=True)
-    connection = _connection(path, undo)
+    connection = connected(path, undo)
     connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
     _fill(connection, session)
     return connection
@@ -225,53 +202,20 @@ def _fill(connection: sqlite3.Connection, session: Session) -> None:
     connection.execute(
         "INSERT INTO session VALUES (?, ?, ?, ?, ?)", (session.session_id, *anchors, settings, environment)
     )
-    connection.execute(_BEGIN_SEGMENT, (1, *anchors, 0, session.boot_id, environment))
-    _first_beat(connection, session)
+    begin_segment(connection, session, first_seq=1, shift_ns=0)
     connection.execute("COMMIT")
 
 
-def _first_beat(connection: sqlite3.Connection, session: Session) -> None:
-    """The heartbeat of a new segment: complete up to the segment's start."""
-    began_ns = session.started_at_ns
+def begin_segment(connection: sqlite3.Connection, segment: Session, first_seq: int, shift_ns: int) -> None:
+    """Add the row of a segment, and the heartbeat: complete up to the segment's start."""
+    began_ns, environment = segment.started_at_ns, schema.encode(segment.environment)
+    row = (first_seq, began_ns, segment.started_wall_ns, shift_ns, segment.boot_id, environment)
+    connection.execute(_BEGIN_SEGMENT, row)
     connection.execute(schema.BEGIN_HEARTBEAT, (began_ns, began_ns))
 
 
-def _reopened(path: Path, segment: Session, after_seq: int | None, undo: ExitStack) -> sqlite3.Connection:
-    require_current(path)
-    require_own_files(path)
-    roll_back(path.resolve())
-    connection = _connection(path, undo)
-    connection.execute("BEGIN IMMEDIATE")
-    (last_seq,) = connection.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()
-    if after_seq is not None and last_seq != after_seq:
-        raise BeingWrittenError(
-            f"{path.parent}: another process has continued this run meanwhile; "
-            f"`loadgen report {path.parent}` shows its results"
-        )
-    # This version may know events that the one which made the log did not.
-    connection.executemany("INSERT OR IGNORE INTO event_types VALUES (?, ?)", schema.type_rows)
-    anchors = (segment.started_at_ns, segment.started_wall_ns)
-    added = (shift(_before(connection, path), segment), segment.boot_id, schema.encode(segment.environment))
-    connection.execute(_BEGIN_SEGMENT, (last_seq + 1, *anchors, *added))
-    connection.execute(schema.HEARTBEATS_DDL)
-    _first_beat(connection, segment)
-    connection.execute("COMMIT")
-    return connection
-
-
-def _before(connection: sqlite3.Connection, path: Path) -> Before:
-    last = connection.execute(
-        "SELECT started_at_ns, started_wall_ns, boot_id, shift_ns, max(started_at_ns, coalesce("
-        "(SELECT max(at_ns) FROM events WHERE seq >= first_seq), started_at_ns)) "
-        "FROM sittings ORDER BY sitting DESC LIMIT 1"
-    ).fetchone()
-    kinds = (int, int, str, int, int)
-    if last is None or not all(map(isinstance, last, kinds)):
-        raise NotALogError(f"{path}: the log is damaged: no start time; run again")
-    return Before(*last)
-
-
-def _connection(path: Path, undo: ExitStack) -> sqlite3.Connection:
+def connected(path: Path, undo: ExitStack) -> sqlite3.Connection:
+    """A connection that writes, in autocommit mode."""
     connection = sqlite3.connect(path, timeout=_LOCK_TIMEOUT_S, isolation_level=None)
     undo.callback(connection.close)
     return connection
@@ -280,16 +224,6 @@ def _connection(path: Path, undo: ExitStack) -> sqlite3.Connection:
 def log_path(run: Path) -> Path:
     """The log of a run, given as a folder or as the log."""
     return run / LOG_NAME if run.is_dir() else run
-
-
-def require_current(path: Path) -> None:
-    """Make sure that this version can continue a log; raise as `verify`, or `OldLogError`."""
-    version = verify(path)
-    if version < schema.VERSION:
-        raise OldLogError(
-            f"{path}: written with log format {version}, and only a log of format {schema.VERSION} can be "
-            "continued; run again"
-        )
 
 
 def verify(path: Path) -> int:

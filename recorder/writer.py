@@ -75,7 +75,11 @@ class EventRecorder(Active):
     ) -> None:
         session_id = session_id or uuid4().hex
         self.session = Session(session_id, settings=settings or {}, environment=environment or {})
-        self._open = partial(Store.reopen, after_seq=after_seq) if resume else Store.create
+        self._open = Store.create
+        if resume:
+            from recorder.continued_log import reopen
+
+            self._open = partial(reopen, after_seq=after_seq)
         self.path = Path(path) if path else self.db_path(session_id)
         self.health = WriterHealth()
         self._not_made: Exception | None = None

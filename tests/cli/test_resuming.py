@@ -19,6 +19,7 @@ from loadgen.sessions.run.resumption import prepare_resumption, resumable, resum
 from loadgen.sessions.settings.perf import perf_settings
 from loadgen.sessions.settings.resume import ResumeSettings
 from recorder import Event, EventType, schema
+from recorder.continued_log import reopen
 from recorder.errors import BeingWrittenError, NotALogError
 from recorder.session import Session
 from recorder.store import Store
@@ -179,7 +180,7 @@ def test_a_run_that_is_limited_by_time_alone_is_not_resumed(a_run: Path) -> None
 def test_a_running_run_is_not_resumed(a_run: Path) -> None:
     """Another process holds it."""
     cut_off(a_run, [0])
-    store = Store.reopen(a_run / "events.db", Session())
+    store = reopen(a_run / "events.db", Session())
     with pytest.raises(BeingWrittenError, match="is still running; `loadgen watch "):
         left(a_run)
     store.close()
@@ -301,7 +302,7 @@ def test_who_is_overtaken_asks_nothing(
 ) -> None:
     """Two resume at once: what the second one knows is not so any more when the first has gone on."""
     cut_off(a_run, answered)
-    before_ns, held = time.monotonic_ns(), Store.reopen
+    before_ns, held = time.monotonic_ns(), reopen
 
     def overtaken(path: Path, segment: Session, after_seq: int | None = None) -> Store:
         first = held(path, Session())
@@ -309,7 +310,7 @@ def test_who_is_overtaken_asks_nothing(
         first.close()
         return held(path, segment, after_seq)
 
-    monkeypatch.setattr(Store, "reopen", overtaken)
+    monkeypatch.setattr("recorder.continued_log.reopen", overtaken)
     with pytest.raises(BeingWrittenError, match="has continued this run meanwhile"):
         resume(ResumeSettings(run=a_run, api_key=KEY, quiet=True))
     assert not asked_since(mock, before_ns)

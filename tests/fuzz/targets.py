@@ -35,6 +35,7 @@ from loadgen.driver.errors import RequestFailedError
 from loadgen.driver.workers.framing import FrameReader, framed
 from loadgen.mock_endpoint.ask import RefusedRequest, read_chat, read_completion
 from recorder import EventType, schema
+from recorder.continued_log import reopen
 from recorder.event import Event
 from recorder.session import Session
 from recorder.store import Store
@@ -608,7 +609,7 @@ def whole_log() -> bytes:
         [schema.row(Event(kind, at_ns, uuid, data)) for at_ns, (kind, uuid, data) in enumerate(events, 1)]
     )
     store.close()
-    scoring = Store.reopen(path, Session(environment={"kind": "scoring"}))
+    scoring = reopen(path, Session(environment={"kind": "scoring"}))
     scorer = {"task": "gsm8k", "scorer": "official", "version": 1, "definition": "d", "judge": ""}
     begun = {"pass": 1, "scorers": [scorer], "options": {}, "versions": {}}
     passed: list[tuple[EventType, str | None, dict[str, Any]]] = [

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from recorder import schema
+from recorder.continued_log import reopen
 from recorder.event import Event, EventType
 from recorder.schema import Heartbeat
 from recorder.session import Session
@@ -110,12 +111,12 @@ def test_a_further_segment_has_its_own(tmp_path: Path) -> None:
     store = Store.create(log, Session(started_at_ns=5))
     store.append([], Heartbeat(7, 8))
     store.close()
-    Store.reopen(log, Session(started_at_ns=9)).close()
+    reopen(log, Session(started_at_ns=9)).close()
     assert heartbeats(log) == [(7, 8), (9, 9)]
     with closing(sqlite3.connect(log)) as connection:
         connection.execute("DROP TABLE heartbeats")
     verify(log)
-    store = Store.reopen(log, Session(started_at_ns=11))
+    store = reopen(log, Session(started_at_ns=11))
     store.append([schema.row(EVENT)], Heartbeat(12, 13))
     store.close()
     assert heartbeats(log) == [(12, 13)]

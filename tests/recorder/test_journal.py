@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from recorder import schema
+from recorder.continued_log import reopen
 from recorder.errors import NotALogError
 from recorder.event import Event, EventType
 from recorder.journal import is_hot, roll_back
@@ -125,7 +126,7 @@ def test_a_writer_cuts_off_no_log(half_done: Path) -> None:
 
 def test_its_log_can_be_continued(half_done: Path) -> None:
     """As if the one that was killed had never been there."""
-    store = Store.reopen(half_done, Session(), after_seq=300)
+    store = reopen(half_done, Session(), after_seq=300)
     store.append([schema.row(Event(EventType.TELEMETRY, 2))])
     store.close()
     assert moments(half_done) == {1, 2}

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from recorder.continued_log import reopen
 from recorder.errors import LogExistsError, LogNotMadeError, NotALogError
 from recorder.event import Event, EventType
 from recorder.lock import Hold, is_held
@@ -151,5 +152,5 @@ def test_a_log_with_a_second_name_is_not_continued(tmp_path: Path, name: str) ->
     other.hardlink_to(log.with_name(name))
     before = other.read_bytes()
     with pytest.raises(NotALogError, match=f"{name}: the file has another name elsewhere"):
-        Store.reopen(log, Session())
+        reopen(log, Session())
     assert other.read_bytes() == before

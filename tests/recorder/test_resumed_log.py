@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from recorder import lock, schema
 from recorder import store as store_module
+from recorder.continued_log import reopen
 from recorder.errors import BeingWrittenError, LogNotMadeError, NotALogError, OldLogError
 from recorder.event import Event, EventType
 from recorder.lifecycle import SESSION, violations
@@ -62,8 +63,8 @@ def test_a_segment_begins_after_the_last_event(log: Path) -> None:
     later = replace(
         FIRST, started_at_ns=HOUR, started_wall_ns=1003 * HOUR, boot_id="tuesday", settings={"n": 2}
     )
-    write(Store.reopen(log, replace(later, environment={"host": "b"})), 2 * HOUR)
-    write(Store.reopen(log, replace(later, started_at_ns=4 * HOUR, started_wall_ns=1010 * HOUR)), 5 * HOUR)
+    write(reopen(log, replace(later, environment={"host": "b"})), 2 * HOUR)
+    write(reopen(log, replace(later, started_at_ns=4 * HOUR, started_wall_ns=1010 * HOUR)), 5 * HOUR)
     segments = ask(log, "SELECT sitting, first_seq, shift_ns / 3600000000000, boot_id FROM sittings")
     assert segments == [(1, 1, 0, "monday"), (2, 3, 52, "tuesday"), (3, 4, 52, "tuesday")]
     assert ask(log, "SELECT settings, environment FROM session") == [('{"n":1}', "{}")]
@@ -75,7 +76,7 @@ def test_an_event_that_is_younger_than_the_log_gets_its_name(log: Path) -> None:
     """Who continues with a log may know more events than who made it."""
     with closing(sqlite3.connect(log)) as connection, connection:
         connection.execute("DELETE FROM event_types WHERE name = 'TELEMETRY'")
-    Store.reopen(log, FIRST).close()
+    reopen(log, FIRST).close()
     assert ask(log, "SELECT count(*) FROM event_types") == [(len(EventType),)]
 
 
@@ -134,9 +135,9 @@ def test_a_recorder_continues_a_log(log: Path) -> None:
 def test_a_log_that_is_being_written_is_not_continued(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run has one writer."""
     monkeypatch.setattr(lock, "PATIENCE_S", 0.0)
-    store = Store.reopen(log, FIRST)
+    store = reopen(log, FIRST)
     with pytest.raises(BeingWrittenError):
-        Store.reopen(log, FIRST)
+        reopen(log, FIRST)
     store.close()
     assert ask(log, "SELECT count(*) FROM sittings") == [(2,)]
 
@@ -146,7 +147,7 @@ def test_an_older_log_is_only_read(log: Path) -> None:
     with closing(sqlite3.connect(log)) as connection:
         connection.execute("PRAGMA user_version = 1")
     with pytest.raises(OldLogError, match=r"log format 1, and only a log of format"):
-        Store.reopen(log, FIRST)
+        reopen(log, FIRST)
     # No process holds it any more.
     lock.Hold(log.parent).release()
 
@@ -154,12 +155,12 @@ def test_an_older_log_is_only_read(log: Path) -> None:
 def test_a_file_that_is_not_a_log_is_not_continued(tmp_path: Path) -> None:
     """Neither nothing, nor some other file."""
     with pytest.raises(NotALogError, match=r"it has no events\.db"):
-        Store.reopen(tmp_path / "events.db", FIRST)
+        reopen(tmp_path / "events.db", FIRST)
     (tmp_path / "events.db").write_text("hello" * 1000)
     with pytest.raises(NotALogError, match="not a SQLite file"):
-        Store.reopen(tmp_path / "events.db", FIRST)
+        reopen(tmp_path / "events.db", FIRST)
     with pytest.raises(LogNotMadeError, match="cannot be continued"):
-        Store.reopen(tmp_path / "nowhere" / "events.db", FIRST)
+        reopen(tmp_path / "nowhere" / "events.db", FIRST)
 
 
 @pytest.mark.parametrize("left", [kind for kind in SESSION if kind], ids=lambda kind: kind.name)
@@ -184,7 +185,7 @@ def test_a_run_is_resumed_wherever_it_was_left(left: EventType) -> None:
 
 def test_a_log_that_is_read_while_it_is_closed_is_one_file(log: Path) -> None:
     """Closing waits for readers, who take no more than moments."""
-    store = Store.reopen(log, FIRST)
+    store = reopen(log, FIRST)
     with closing(sqlite3.connect(log, check_same_thread=False)) as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT * FROM events").fetchone()
@@ -198,7 +199,7 @@ def test_a_log_that_is_read_while_it_is_closed_is_one_file(log: Path) -> None:
 def test_a_reader_does_not_keep_a_log_from_being_closed(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who reads for longer than closing waits finds the log as good as closed."""
     monkeypatch.setattr(store_module, "_READERS_S", 0.05)
-    store = Store.reopen(log, FIRST)
+    store = reopen(log, FIRST)
     with closing(sqlite3.connect(log)) as reader:
         assert reader.execute("SELECT count(*) FROM events").fetchone() == (2,)
         reader.execute("BEGIN")
@@ -211,7 +212,7 @@ def test_a_reader_does_not_keep_a_log_from_being_closed(log: Path, monkeypatch: 
 
 def test_a_log_that_was_continued_meanwhile(log: Path) -> None:
     """What was known of it is not so any more: it is refused, left as it is, and let go of."""
-    write(Store.reopen(log, FIRST, after_seq=2), 52 * HOUR)
+    write(reopen(log, FIRST, after_seq=2), 52 * HOUR)
     with (
         pytest.raises(BeingWrittenError, match="has continued this run meanwhile"),
         EventRecorder(path=log, resume=True, after_seq=2),
@@ -219,7 +220,7 @@ def test_a_log_that_was_continued_meanwhile(log: Path) -> None:
         pass
     assert ask(log, "SELECT count(*) FROM sittings") == [(2,)]
     lock.Hold(log.parent).release()
-    Store.reopen(log, FIRST, after_seq=3).close()
+    reopen(log, FIRST, after_seq=3).close()
 
 
 def test_a_link_is_not_continued(log: Path, tmp_path: Path) -> None:
@@ -228,10 +229,10 @@ def test_a_link_is_not_continued(log: Path, tmp_path: Path) -> None:
     link.parent.mkdir()
     link.symlink_to(log)
     with pytest.raises(NotALogError, match="a link, and a log is continued where it is"):
-        Store.reopen(link, FIRST)
+        reopen(link, FIRST)
     assert ask(log, "SELECT count(*) FROM sittings") == [(1,)]
     (tmp_path / "folder").symlink_to(log.parent)
-    store = Store.reopen(tmp_path / "folder" / "events.db", FIRST)
+    store = reopen(tmp_path / "folder" / "events.db", FIRST)
     assert lock.is_held(log.parent)
     store.close()
 
@@ -241,7 +242,7 @@ def test_a_log_that_does_not_say_when_it_was_begun(log: Path) -> None:
     with closing(sqlite3.connect(log)) as connection, connection:
         connection.execute("DELETE FROM sittings")
     with pytest.raises(NotALogError, match="no start time") as raised:
-        Store.reopen(log, FIRST)
+        reopen(log, FIRST)
     # A transaction that stays open would keep others from writing as long as the error lives.
     with closing(sqlite3.connect(log, timeout=0, isolation_level=None)) as connection:
         connection.execute("BEGIN IMMEDIATE")

@@ -14,10 +14,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from recorder import Event, EventType, schema
+from recorder.continued_log import reopen
 from recorder.errors import LogError
 from recorder.lock import Hold
 from recorder.session import Session
-from recorder.store import Store
 from reporter import MetricsReporter
 from reporter.archive import write
 from reporter.archive.write import archive
@@ -63,7 +63,7 @@ def run(a_run: Callable[..., Run]) -> Run:
 def scored_later(folder: Path) -> None:
     """A segment of scoring, after a restart of the machine."""
     segment = Session("", 5, WALL_NS + 10**12, {}, {"kind": "scoring"}, "another boot")
-    store = Store.reopen(folder / "events.db", segment)
+    store = reopen(folder / "events.db", segment)
     store.append([schema.row(Event(EventType.SCORING_STARTED, 10, None, {"pass": 1, "scorers": []}))])
     store.close()
 

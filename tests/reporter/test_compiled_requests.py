@@ -17,9 +17,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from recorder import Event, EventType, schema
+from recorder.continued_log import reopen
 from recorder.errors import LogError
 from recorder.session import Session
-from recorder.store import Store
 from reporter.archive import write
 from reporter.archive.write import archive
 from reporter.log import requests_table, tables
@@ -156,9 +156,7 @@ def test_segments_are_on_one_clock(
     """The clock began again with the machine before the second one; what a judge was asked is left out."""
     run = varied(a_run).write()
     environment = {"kind": "scoring"} if aside else {}
-    store = Store.reopen(
-        run / "events.db", Session("", 1000, WALL_NS + 10**12, {}, environment, "another boot")
-    )
+    store = reopen(run / "events.db", Session("", 1000, WALL_NS + 10**12, {}, environment, "another boot"))
     issue = {"scheduled_ns": 1500, "phase": "performance"}
     later = [
         Event(EventType.LOADGEN_ISSUE_CALLED, 2000, "later", issue),

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from recorder import Event, EventType, schema
+from recorder.continued_log import reopen
 from recorder.errors import LogError, NewerLogError, NotALogError
 from recorder.session import Session
 from recorder.store import Store
@@ -383,7 +384,7 @@ def test_a_start_that_is_not_a_number(tmp_path: Path, value: Any) -> None:
     with pytest.raises(LogError, match="the log is damaged: no start time"):
         head(log)
     with pytest.raises(NotALogError, match="the log is damaged: no start time"):
-        Store.reopen(log, Session())
+        reopen(log, Session())
 
 
 @pytest.mark.parametrize("column", ["started_at_ns", "shift_ns"])

@@ -13,9 +13,9 @@ import pytest
 
 from loadgen.sessions.sql_query import findings_asked
 from recorder import Event, EventType, schema
+from recorder.continued_log import reopen
 from recorder.errors import NotALogError
 from recorder.session import Session
-from recorder.store import Store
 from reporter import MetricsReporter
 from reporter.errors import QueryError
 from reporter.log.query import VIEWS, queries, query, query_series
@@ -64,7 +64,7 @@ def _score(run: Path, number: int, value: float) -> None:
         Event(EventType.SCORING_ENDED, at_ns, None, {"pass": number, "reason": "completed"}),
     ]
     segment = Session(started_at_ns=at_ns, environment={"kind": "scoring"})
-    store = Store.reopen(run / "events.db", segment)
+    store = reopen(run / "events.db", segment)
     store.append([schema.row(event) for event in events])
     store.close()
 

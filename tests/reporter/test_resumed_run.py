@@ -10,6 +10,7 @@ import pytest
 
 from loadgen.plugins.exports.vllm_json import render
 from recorder import Event, EventType, schema
+from recorder.continued_log import reopen
 from recorder.session import Session
 from recorder.store import Store
 from reporter import MetricsReporter
@@ -48,7 +49,7 @@ def resumed(first: Run, second: Run, *, ahead_ns: int = 0, boot: str = "this boo
     store.close()
     later_ns = ns(LATER_MS)
     segment = Session("", later_ns + ahead_ns, WALL_NS + later_ns - BASE_NS, {}, {}, boot)
-    store = Store.reopen(folder / "events.db", segment)
+    store = reopen(folder / "events.db", segment)
     store.append([schema.row(on_another_clock(event, ahead_ns)) for event in second.events])
     store.close()
     return folder

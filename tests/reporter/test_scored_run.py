@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from recorder import Event, EventType, schema
+from recorder.continued_log import reopen
 from recorder.lifecycle import violations
 from recorder.session import Session
 from recorder.store import Store
@@ -40,7 +41,7 @@ def append_segment(
     """Append a segment."""
     environment = {"kind": kind} if kind else {}
     segment = Session("", ns(at_ms), WALL_NS + ns(at_ms) - BASE_NS, {}, environment, boot)
-    store = Store.reopen(folder / "events.db", segment)
+    store = reopen(folder / "events.db", segment)
     store.append([schema.row(event) for event in events])
     store.close()
 

@@ -23,9 +23,10 @@ from loadgen.sessions.scoring.grading_work import Grading
 from loadgen.sessions.scoring.judge import ask_judges
 from loadgen.sessions.scoring.site import Here, Site
 from loadgen.sessions.settings.scoring_choices import ScoringChoices
+from recorder.continued_log import require_current
 from recorder.event import EventType
 from recorder.lock import is_held
-from recorder.store import log_path, require_current
+from recorder.store import log_path
 from recorder.writer import EventRecorder
 from reporter.accuracy.scoring_passes import Scorable, scorable
 from reporter.log.database import OpenLog, open_log

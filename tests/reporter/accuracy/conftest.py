@@ -12,8 +12,8 @@ import orjson
 import pytest
 
 from recorder import Event, EventType, schema
+from recorder.continued_log import reopen
 from recorder.session import Session
-from recorder.store import Store
 from reporter import MetricsReporter
 from reporter.accuracy.logged_scores import accuracy
 from reporter.log.database import OpenLog
@@ -218,7 +218,7 @@ class Benchmark:
         for number, scoring_pass in enumerate(self.passes, start=1):
             at_ms = LATER_MS * number
             segment = Session("", ns(at_ms), WALL_NS + ns(at_ms) - BASE_NS, {}, {"kind": "scoring"})
-            store = Store.reopen(self.run.folder / "events.db", segment)
+            store = reopen(self.run.folder / "events.db", segment)
             store.append([schema.row(event) for event in self._events(number, scoring_pass, at_ms)])
             store.close()
         return self.run.folder

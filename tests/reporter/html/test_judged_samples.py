@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from recorder import Event, EventType, schema
+from recorder.continued_log import reopen
 from recorder.session import Session
-from recorder.store import Store
 from tests.reporter.accuracy.conftest import LATER_MS, Benchmark
 from tests.reporter.conftest import BASE_NS, WALL_NS, ns
 from tests.reporter.html.conftest import SAFE, MadePage, made_page
@@ -41,7 +41,7 @@ def judged_page(a_run: Callable[..., Any], folder: Path, replies: dict[str, str]
     )
     run = asked.write()
     judging = Session("", ns(LATER_MS), WALL_NS + ns(LATER_MS) - BASE_NS, {}, {"kind": "scoring"})
-    store = Store.reopen(run / "events.db", judging)
+    store = reopen(run / "events.db", judging)
     store.append([schema.row(event) for event in scored(replies)])
     store.close()
     return made_page(run, folder / "report.html")

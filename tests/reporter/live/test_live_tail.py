@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from recorder import Event, EventType, schema, shards
+from recorder.continued_log import reopen
 from recorder.errors import LogError
 from recorder.session import Session
 from recorder.store import Store
@@ -189,7 +190,7 @@ def test_a_segment_is_shown_by_itself(tmp_path: Path) -> None:
     store = Store.create(tmp_path / "events.db", Session("a", 0, 0, SETTINGS, {}))
     put(store, session(EventType.PHASE_STARTED, 0, phase="performance"), *answered("1", 1))
     store.close()
-    resumed = Store.reopen(tmp_path / "events.db", Session("", 9 * SECOND, 9 * SECOND, {}, {}))
+    resumed = reopen(tmp_path / "events.db", Session("", 9 * SECOND, 9 * SECOND, {}, {}))
     put(resumed, session(EventType.PHASE_STARTED, 10, phase="performance"))
     shown = RunTail(tmp_path).read()
     resumed.close()
