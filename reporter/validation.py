@@ -9,7 +9,7 @@ from reporter.errors import OptionError
 from reporter.json_values import members, texts
 from reporter.log.settings import settings
 from reporter.metrics import compute, decided_by
-from rulesets.evaluators.client_delay import IN_DOUBT, asked_figures, deciding_figures
+from rulesets.evaluators.client_delay import IN_DOUBT, asked_figures
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -71,6 +71,7 @@ def decided_report(log: OpenLog, rules: Ruleset | None, options: ReportOptions) 
     ):
         return report, computed
     from reporter.measured.log_evidence import LogEvidence
+    from rulesets.evaluators.delay_decides import deciding_figures
 
     # How far the figures are from their bounds is known only now.
     method = rules.definitions.percentile_method

@@ -139,8 +139,11 @@ def evaluate(target: Target, case: Case) -> RuleOutcome:
         if unknown := unscored_outcome(target, case.run):
             return unknown
     outcome = _evaluate(target, case, case.run)
-    if outcome.status in {"PASS", "FAIL"} and client_delay.leaves_open(target, case.ruleset, case.run):
-        return _client_in_doubt(target, outcome)
+    if outcome.status in {"PASS", "FAIL"} and client_delay.is_in_doubt(target, case.ruleset, case.run.report):
+        from rulesets.evaluators.delay_decides import leaves_open
+
+        if leaves_open(target, case.ruleset, case.run):
+            return _client_in_doubt(target, outcome)
     if target.quantity.kind == "throughput" or target.stat == "rate":
         from rulesets.evaluators.undecided import with_clock_doubt
 

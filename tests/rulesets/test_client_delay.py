@@ -12,7 +12,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from rulesets import of_expressions
-from rulesets.evaluators.client_delay import IN_DOUBT, can_decide, is_in_doubt, values_of
+from rulesets.evaluators.client_delay import IN_DOUBT, is_in_doubt
+from rulesets.evaluators.delay_decides import can_decide, values_of
 from rulesets.evidence import Good
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from loadgen.sessions.series.search.strategy import TrialVerdict
 from reporter.log.database import open_log
 from reporter.measured.log_evidence import LogEvidence
 from reporter.windows.rate_window import over_defined_window
-from rulesets.evaluators.client_delay import leaves_open
+from rulesets.evaluators.delay_decides import leaves_open
 from rulesets.metric_table import BY_NAME
 from rulesets.quantity import COMPARE, Op, spell
 from rulesets.ruleset import Ruleset
