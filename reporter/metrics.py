@@ -90,7 +90,7 @@ def compute(log: OpenLog, options: ReportOptions) -> tuple[DisplayedReport, Open
     """
     definitions, method = log.definitions, log.definitions.percentile_method
     percentiles = PERCENTILES if options.percentiles is None else options.percentiles
-    run, counts = run_facts(log, options.on_invalid), _counts(log)
+    run, (counts, messages) = run_facts(log, options.on_invalid), _counts(log)
     summaries = _summaries(log, method, percentiles, weighted=options.is_token_weighted)
     recorder, client = recorder_health(log), client_health(log)
     in_doubt = bounds(log, method, summaries, percentiles, weighted=options.is_token_weighted)
@@ -124,6 +124,7 @@ def compute(log: OpenLog, options: ReportOptions) -> tuple[DisplayedReport, Open
         window_s=log.window.duration_s,
         qps=throughput.qps,
         cold=_cold_start(log, run, counts, method),
+        messages=messages,
         **(logged := _logged(log, run, counts, held_back=summaries["held_ms"] is not None)),
         **undefined(log, definitions),
         **_responses(log),
@@ -204,9 +205,13 @@ Source = Literal["server_usage", "client_tokenizer", "chunks"]
 _SOURCES: Final[tuple[Source, ...]] = get_args(Source)
 
 
-def _counts(log: OpenLog) -> RequestCounts:
-    by_error = {failure["error"]: failure["requests"] for failure in all_figures(log, "failures")}
-    return RequestCounts(by_error=by_error, **figures(log, "counts"))
+def _counts(log: OpenLog) -> tuple[RequestCounts, dict[str, str]]:
+    """How many requests ended how, and a message of each failure."""
+    counts = figures(log, "counts")
+    failures = all_figures(log, "failures") if counts["failed"] else []
+    by_error = {failure["error"]: failure["requests"] for failure in failures}
+    messages = {failure["error"]: failure["error_message"] or "" for failure in failures}
+    return RequestCounts(by_error=by_error, **counts), messages
 
 
 def _summaries(
@@ -306,7 +311,7 @@ def _is_resumable(planned: PlannedEnd) -> bool:
 
 
 def _logged(log: OpenLog, run: RunFacts, counts: RequestCounts, *, held_back: bool) -> dict[str, Any]:
-    """What failures said, which laws of the log were broken, and what the load generator knew."""
+    """Which laws of the log were broken, and what the load generator knew."""
     return {
         "imported": not is_measured(run.imported),
         "figures_only": bool((run.imported or {}).get("figures")),
@@ -316,7 +321,6 @@ def _logged(log: OpenLog, run: RunFacts, counts: RequestCounts, *, held_back: bo
         "timeouts_s": run.timeouts_s,
         "complete_until": run.complete_until,
         "resumable": _is_resumable(run.planned),
-        "messages": {row["error"]: row["error_message"] or "" for row in all_figures(log, "failures")},
         "overload": None if held_back else _overload(log, run),
         "went_away": went_away(log, counts) if has_starts(run.imported) else None,
         "failure_limit": failure_limit(None, run.max_error_rate),

@@ -23,7 +23,7 @@ def with_parts(log: OpenLog, report: Report) -> Report:
         from reporter.session_results import with_sessions
 
         report = with_sessions(log, report)
-    if has_sensors(log):
+    if with_sensors := has_sensors(log):
         from reporter.telemetry.sensor_report import with_telemetry
 
         report = with_telemetry(log, report)
@@ -31,7 +31,7 @@ def with_parts(log: OpenLog, report: Report) -> Report:
         from reporter.cache_hits import with_cache_hits
 
         report = with_cache_hits(report, planned)
-    if wanted := plugin_sections(log):
+    if wanted := plugin_sections(log, with_sensors=with_sensors):
         from reporter.sections import with_sections
 
         report = with_sections(log, report, wanted)

@@ -117,9 +117,11 @@ class CompiledRequests:
         if is_read:
             execute_file(connection, "requests")
             return
-        *before, _ = statements(connection, "requests", temporary=None)
+        *before, made = statements(connection, "requests", temporary=None)
         for statement in before:
             connection.execute(statement)
+        defining = made.query.partition("CREATE TABLE requests AS")[2].rstrip().removesuffix(";")
+        connection.execute(f"CREATE OR REPLACE MACRO read_requests() AS TABLE ({defining})")
         # What only a log of many requests needs.
         from reporter.log.stored_columns import StoredColumns
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from reporter.log.one_log import LoggedSpan
 
+_BEGIN: Final = re.compile(r" AS TABLE \(|CREATE TABLE \w+ AS\b")
 _COMMENT: Final = re.compile("--.*")
 _WORD: Final = re.compile(r"\w+")
 _MADE: Final = re.compile(r"(.*?)\bAS (\w+),?$", re.DOTALL | re.MULTILINE)
@@ -90,6 +91,6 @@ def _literal(value: object, kind: str) -> str:
 
 
 def _expressions(sql: str) -> dict[str, str]:
-    """The expressions of the columns that a macro makes, by name."""
-    made = _COMMENT.sub("", sql).partition(" AS TABLE (")[2]
+    """The expressions of the columns that a macro or a table makes, by name."""
+    made = _BEGIN.split(_COMMENT.sub("", sql), maxsplit=1)[1]
     return {name: expression for expression, name in _MADE.findall(_ALL_COLUMNS.sub("", made))}

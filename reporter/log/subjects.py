@@ -28,9 +28,8 @@ def has_sensors(log: OpenLog) -> bool:
     return bool(log.execute("SELECT 1 FROM session_events WHERE type = 'SENSOR_STARTED' LIMIT 1").fetchone())
 
 
-def plugin_sections(log: OpenLog) -> list[str]:
+def plugin_sections(log: OpenLog, *, with_sensors: bool) -> list[str]:
     """The names of the report sections of plug-ins whose subject a log has, by their manifests."""
-    with_sensors = has_sensors(log)
     subjects = {
         name: entry.facts["when_sensed" if with_sensors and "when_sensed" in entry.facts else "when"]
         for name, entry in entries("sections").items()

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 from reporter.findings.findings import in_order
 from reporter.log.database import all_figures
 from reporter.log.run_head import generation, logged_settings
-from reporter.log.subjects import has_sensors
 from reporter.number_text import counted, figure, percent
 from reporter.report import Finding
 from reporter.telemetry import energy_figures, server_agreement
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
 
 def with_telemetry(log: OpenLog, report: Report) -> Report:
     """The report with the server's side, energy, and the findings on sensors, where there are any."""
-    if not has_sensors(log):
-        return report
     log.load(server_agreement.TABLES)
     side, energy, went_back = server_agreement.server_side(log), None, 0
     if energy_figures.knows_power(log):
