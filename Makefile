@@ -109,11 +109,11 @@ format: setup ## Format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-fuzz: $(VENV)/.fuzz ## Fuzz every decoder and every reader of files for FUZZ_SECONDS (60) each, and slow properties with FUZZ_EXAMPLES (20) times the examples; by atheris where there is a wheel of it
+fuzz: $(VENV)/.fuzz ## Fuzz every decoder and every reader of files for FUZZ_SECONDS (60) each, and slow properties with FUZZ_EXAMPLES (20) times the examples that `make test-all` tries; by atheris where there is a wheel of it
 	HTTP1_ROUNDS=1000000 $(BIN)/python -m pytest tests/fuzz/test_http1_sanitized.py
 	nice $(BIN)/python tests/fuzz/run.py --seconds $(FUZZ_SECONDS) $(if $(FUZZ_SEED),--seed $(FUZZ_SEED))
 	nice $(BIN)/python tests/fuzz/files.py --seconds $(FUZZ_SECONDS) $(if $(FUZZ_SEED),--seed $(FUZZ_SEED))
-	TIMES_AS_MANY_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/python $(TESTS) $(SLOW_PROPERTIES)
+	$(if $(filter-out 1,$(FUZZ_EXAMPLES)),TIMES_AS_MANY_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/python $(TESTS) $(SLOW_PROPERTIES))
 
 conformance: setup ## Compare every scorer with recorded verdicts on real outputs, in CONFORMANCE_DATA
 	$(BIN)/python tests/conformance/run.py $(CONFORMANCE_DATA)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import sys
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -14,9 +15,11 @@ import loadgen
 from loadgen.agents import ExternalLLMClient, ProviderError
 from loadgen.mock_endpoint.process import start_mock
 from loadgen.sessions.errors import UsageError
+from tests.forking import CHILDREN, fork_children
 from tests.sessions.test_agent_example import FOLDER, REPLIES
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 # Its import takes 2 s, which a process pays that runs these tests, and no other.
@@ -34,6 +37,15 @@ QUESTION = [{"role": "user", "content": "hello"}]
 def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     """LiteLLM takes its table of prices from its package."""
     monkeypatch.setenv("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+
+
+@pytest.fixture
+def _forked_provider() -> Iterator[None]:
+    """The process that translates is forked from this one, which has imported LiteLLM."""
+    importlib.import_module("litellm")
+    fork_children(*CHILDREN, "loadgen.driver.providers")
+    yield
+    fork_children(*CHILDREN)
 
 
 @pytest.mark.slow
@@ -56,6 +68,7 @@ def test_a_provider_is_asked_through_litellm(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("_forked_provider")
 def test_requests_to_a_provider_are_measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """`--url litellm:` translates in a separate process; errors have the provider's status."""
     with start_mock(ttft="1ms", itl="0", tokens="4", api_key="sk-own-key") as mock:

@@ -1,11 +1,9 @@
-"""Faults by the thousand: every request ends once, as the server knows it must, and leaves nothing behind."""
+"""Faults by the hundred leave nothing behind; `make chaos` compares outcomes with the server's truth."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import os
-import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
 
     from recorder.event import Event
 
-ROOT = Path(__file__).parents[2]
 FILES = Path("/proc/self/fd")
 REQUESTS = 300
 
@@ -43,26 +40,6 @@ def chaos_mock() -> Iterator[MockProcess]:
     """An endpoint half of whose answers are faults."""
     with start_mock(scenario="chaos", fault_share=0.5, seed=5) as mock:
         yield mock
-
-
-@pytest.mark.slow
-def test_the_campaign() -> None:
-    """`make chaos`, shorter: two workers, whose outcomes are compared with the server's truth."""
-    run = subprocess.run(
-        [sys.executable, ROOT / "benchmarks" / "chaos.py", "--requests", "600", "--damages", "3", "--json"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
-    assert run.returncode == 0, run.stdout + run.stderr
-    summary = json.loads(run.stdout)
-    assert summary["wrong"] == []
-    assert summary["requests"] == sum(summary["seen"].values()) == 600
-    assert summary["faults"] > 60
-    assert len(summary["seen"]) > 5
-    assert sum(summary["damages"].values()) == 6
 
 
 @pytest.mark.slow

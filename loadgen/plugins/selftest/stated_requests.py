@@ -94,7 +94,7 @@ def try_stated(transport: str, folder: Path) -> RowResult:
 def _misses(asked: Sequence[Mapping[str, Any]], truth: Mapping[str | None, Truth]) -> Iterator[Miss]:
     """Each way in which the log differs from the server's record.
 
-    On a busy machine a response may have been sent whole before its client reads the chunk after which it leaves.
+    On a busy machine a response may have ended before its client reads the chunk after which it leaves.
     """
     if len(asked) != _REQUESTS or not {row["sample_uuid"] for row in asked} <= truth.keys():
         yield Miss(f"{len(asked)} requests, not each of {_REQUESTS} once")
