@@ -17,14 +17,11 @@ offsets, so their running sum is within 0.5 us of the truth everywhere, and only
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import orjson
 
 from recorder.event import EventType
-
-if TYPE_CHECKING:
-    from recorder.event import Event
 
 APPLICATION_ID: Final = 0x4C4F4447
 """`LODG` in SQLite's application_id marks a file as a log of this program."""
@@ -87,8 +84,8 @@ def encode(value: Any) -> str:
         return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
 
 
-def row(event: Event) -> Row:
-    """Turn an event into the values of `COLUMNS`; runs on the writer's thread.
+def row(event: tuple[EventType, int, str | None, Any]) -> Row:
+    """Turn an event, or its fields, into the values of `COLUMNS`.
 
     A payload that cannot be encoded is an error in this program, not a reason to lose the event: the row
     then carries `encode_error` instead.

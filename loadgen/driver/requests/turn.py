@@ -143,7 +143,7 @@ class RequestRunner:
         if trace is not None:
             data["trace_id"] = trace.trace_id
         self._open[sample_uuid] = issued_ns = time.monotonic_ns()
-        issued = Event(_ISSUED, issued_ns, sample_uuid, data)
+        issued = _ISSUED, issued_ns, sample_uuid, data
         if self._refused is not None:
             body = self._refused.fitted(body)
         request = self._request(sample_uuid, body, trace, more)
@@ -167,7 +167,7 @@ class RequestRunner:
                         return outcome_of(end)
                     exchange = plain.exchange
             if exchange is None:
-                self._emit(issued)
+                self._emit(Event(*issued))
                 reader = reader_of(self._codec, sample, request.body if use is _READ else b"")
                 exchange = self._exchange(sample_uuid, 1, trace, reader)
             return await self._follow(
