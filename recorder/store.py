@@ -56,8 +56,7 @@ ROWS_A_STATEMENT: Final = 128
 """sqlite3 gives up the GIL once a statement, not once a row: inserting many rows by one statement keeps the
 writer from queueing for the GIL at every row while the load generator is busy."""
 
-for _kind in (type(None), bytes):
-    # sqlite3 looks for an adapter at each use of such a value, and takes longer where none is registered.
+for _kind in (type(None), bytes):  # at each use sqlite3 looks for adapters, longer where none is registered
     sqlite3.register_adapter(_kind, lambda value: value)
 
 _INSERT: Final = f"INSERT INTO events ({', '.join(schema.COLUMNS)}) VALUES "  # noqa: S608 (constants)

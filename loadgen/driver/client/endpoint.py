@@ -76,10 +76,7 @@ class Endpoint:
     def http1(self, request: Request) -> bytes:
         """The bytes of a request in HTTP/1.1."""
         method, path, request_id, body, traceparent, headers, content_type = request
-        if (before := self._starts.get((method, path))) is None:
-            before = f"{method} {self.place(path)} HTTP/1.1\r\n{self._fields}X-Request-Id: "
-            self._starts[method, path] = before
-        start = f"{before}{request_id}\r\n"
+        start = f"{method} {self.place(path)} HTTP/1.1\r\n{self._fields}X-Request-Id: {request_id}\r\n"
         if traceparent:
             start += f"traceparent: {traceparent}\r\n"
         for name, value in headers:
@@ -88,11 +85,6 @@ class Endpoint:
             return f"{start}\r\n".encode("latin-1")
         content = f"Content-Type: {content_type}\r\nContent-Length: {len(body)}\r\n\r\n"
         return (start + content).encode("latin-1") + body
-
-    @cached_property
-    def _starts(self) -> dict[tuple[str, str], str]:
-        """The bytes of requests up to the request id, by method and path."""
-        return {}
 
     @cached_property
     def _fields(self) -> str:

@@ -49,10 +49,8 @@ class TurnOutcome(NamedTuple):
 def outcome_of(end: PlainEnd) -> TurnOutcome:
     """The outcome of a request that compiled code followed to the end."""
     _, ttft_ns, tokens, ended_ns, answer = end
-    if answer is None:
-        return TurnOutcome(None, ttft_ns / 1e6, tokens, None, None, None, "", None, None, ended_ns)
-    content, reason, input_tokens = orjson.loads(answer)
-    message = {"role": "assistant", "content": content}
+    content, reason, input_tokens = (None, None, None) if answer is None else orjson.loads(answer)
+    message = None if content is None else {"role": "assistant", "content": content}
     return TurnOutcome(None, ttft_ns / 1e6, tokens, message, reason, input_tokens, ended_ns=ended_ns)
 
 
