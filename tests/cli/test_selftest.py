@@ -120,7 +120,7 @@ def test_stated_requests_pass(tmp_path: Path) -> None:
     for transport in ("native", "aiohttp"):
         result = stated_requests.try_stated(transport, tmp_path / transport)
         assert [miss for miss in result.misses if not miss.only_time] == []
-        assert result.seen.keys() <= {"left", "completed"}
+        assert result.seen["left"] > 0
         assert result.tokens == (60,)
 
 
