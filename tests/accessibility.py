@@ -1,8 +1,8 @@
-"""What axe-core says of a page: `serious_violations(tab)`."""
+"""What axe-core says of a page: `violations(tab)`, and `violations_in_all_pairs(tab)` of sizes and modes."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -18,20 +18,32 @@ _WITHOUT_REPETITIONS = """() => {
     }
 }"""
 
+WIDTHS: Final = (1400, 390)
+MODES: Final = ("light", "dark")
 
-_ONLY_VIOLATIONS = {"resultTypes": ["violations"]}
 
-
-def serious_violations(tab: Any) -> list[tuple[str, str, str]]:
-    """The serious and critical violations of a page: the rule, the first element, what fails.
+def violations(tab: Any, *rules: str) -> list[tuple[str, str, str]]:
+    """The violations of rules (all without any) in a page: the rule, the first element, what fails.
 
     Rows of a table are removed from the page where two others have the same elements and classes: axe takes
     milliseconds for each element.
     """
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs the extra `dev`").Axe()
     tab.evaluate(_WITHOUT_REPETITIONS)
+    options = {"resultTypes": ["violations"]} | ({"runOnly": list(rules)} if rules else {})
     return [
         (violation["id"], violation["nodes"][0]["html"][:200], violation["nodes"][0]["failureSummary"])
-        for violation in axe.run(tab, options=_ONLY_VIOLATIONS).response["violations"]
-        if violation["impact"] in {"serious", "critical"}
+        for violation in axe.run(tab, options=options).response["violations"]
     ]
+
+
+def violations_in_all_pairs(tab: Any) -> list[tuple[int, str, tuple[str, str, str]]]:
+    """The violations at each width in each mode; of a mode, only contrasts depend on colors."""
+    found = []
+    for width in WIDTHS:
+        tab.set_viewport_size({"width": width, "height": 844})
+        for mode in MODES:
+            tab.emulate_media(color_scheme=mode)
+            rules = () if mode == MODES[0] else ("color-contrast",)
+            found += [(width, mode, violation) for violation in violations(tab, *rules)]
+    return found

@@ -141,7 +141,8 @@ def _share(own: ClientOverhead) -> str:
     share = percent(own.p99.share, 1)
     if own.ends is None:
         return share
-    return f"{share} (between {percent(own.least.p99.share, 1)} and {percent(own.greatest.p99.share, 1)})"
+    low, high = (percent(end.p99.share, 1) for end in (own.least, own.greatest))
+    return share if low == high else f"{share} (between {low} and {high})"
 
 
 def _of(part: OwnPart) -> str:

@@ -29,7 +29,7 @@ _ENGINES: Final = {
 }
 _COLUMNS: Final = (
     *headed("Server", "client", "server", "difference"),
-    Column("", justify="left"),
+    Column("result", justify="left"),
 )
 _PER_REQUEST: Final = {
     "energy_joules": "energy (J)",

@@ -10,7 +10,8 @@ import orjson
 import pytest
 
 from recorder import EventRecorder, EventType
-from tests.accessibility import serious_violations
+from rulesets import of_expressions
+from tests.accessibility import WIDTHS, violations_in_all_pairs
 
 if TYPE_CHECKING:
     import subprocess
@@ -82,21 +83,24 @@ def open_tab(
     process.communicate()
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
-def test_every_page_is_quiet_and_accessible(open_tab: Any, width: int, scheme: str) -> None:
+def test_every_page_is_quiet_and_accessible(open_tab: Any, runs: Path, swept: Path) -> None:
     """No complaint, no other host, nothing too wide, no script in a model's name, no violation of axe."""
-    tab = open_tab(width, scheme)
+    for name in ("sweep", "again"):
+        shutil.copytree(swept, runs / name)
+    tab = open_tab()
     for path in (
         "",
         "sql?run=a&query=SELECT+*+FROM+samples",
         "sql?run=a&query=nonsense",
-        "run/a",
         "request?run=a&id=1",
         "run/none",
+        "run/sweep",
+        "compare?run=sweep&run=again",
+        "compare?run=a&run=b",
     ):
         tab.page.goto(tab.origin + path)
-        assert tab.page.evaluate("document.documentElement.scrollWidth") == width
-        assert serious_violations(tab.page) == []
+        assert violations_in_all_pairs(tab.page) == []
+        assert tab.page.evaluate("document.documentElement.scrollWidth") == WIDTHS[-1]
     assert tab.page.evaluate("window.pwned") is None
     assert [text for text in tab.complaints if "404" not in text] == []
     assert tab.hosts == {tab.origin}
@@ -133,6 +137,7 @@ def test_a_run_in_progress_updates(open_tab: Any, runs: Path) -> None:
     """It appears in the list, its figures follow the log, and its report replaces them when it has ended."""
     tab = open_tab()
     settings: dict[str, Any] = {"command": "perf", "model": "m", "load": {"kind": "closed", "concurrency": 1}}
+    settings["ruleset"] = of_expressions(["error<1%"]).to_dict()
     with EventRecorder(path=runs / "now" / "events.db", settings=settings) as recorder:
         record = recorder.record_event
 
@@ -151,11 +156,12 @@ def test_a_run_in_progress_updates(open_tab: Any, runs: Path) -> None:
         tab.page.get_by_text("1 of 2 requests", exact=True).wait_for()
         tokens = tab.page.get_by_role("group", name="Output tokens per second over time")
         assert tokens.is_hidden()
-        assert serious_violations(tab.page) == []
+        tab.page.get_by_text("holds so far").wait_for()
+        assert violations_in_all_pairs(tab.page) == []
         answered(1200)
         tokens.locator(".canvas svg").wait_for()
         assert tab.page.get_by_role("group", name="TTFT and failures over time").is_hidden()
-        assert tab.page.evaluate("document.documentElement.scrollWidth") == 1280
+        assert tab.page.evaluate("document.documentElement.scrollWidth") == WIDTHS[-1]
         tab.page.get_by_role("link", name="Its report so far").click()
         tab.page.get_by_text("STILL RUNNING").wait_for()
         tab.page.go_back()

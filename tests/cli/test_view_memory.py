@@ -29,16 +29,16 @@ def test_reports_are_bounded_in_number_and_in_bytes(tmp_path: Path, monkeypatch:
     """The least recently used are dropped; one that is larger than all may be is not kept."""
     pages = ReportPages()
     for number in range(3 * MOST_REPORTS):
-        pages.keep((tmp_path / str(number), ()), b"page")
-        assert pages.get((tmp_path / "0", ())) in {b"page", None}
+        pages.keep(((tmp_path / str(number),), ()), b"page")
+        assert pages.get(((tmp_path / "0",), ())) in {b"page", None}
     assert len(pages) == MOST_REPORTS
-    assert pages.get((tmp_path / "0", ())) == b"page"
-    assert pages.get((tmp_path / "1", ())) is None
+    assert pages.get(((tmp_path / "0",), ())) == b"page"
+    assert pages.get(((tmp_path / "1",), ())) is None
     monkeypatch.setattr(bounded_memory, "MOST_BYTES", 10)
-    pages.keep((tmp_path / "x", ()), b"12345")
-    pages.keep((tmp_path / "y", ()), b"12345")
+    pages.keep(((tmp_path / "x",), ()), b"12345")
+    pages.keep(((tmp_path / "y",), ()), b"12345")
     assert len(pages) == 2
-    pages.keep((tmp_path / "z", ()), b"12345678901")
+    pages.keep(((tmp_path / "z",), ()), b"12345678901")
     assert len(pages) == 0
 
 

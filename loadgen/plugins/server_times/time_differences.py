@@ -49,11 +49,11 @@ HAVING requests > 0"""  # noqa: S608 (columns of this program's)
 _STATISTICS: Final = {
     "p50": "server p50",
     "client_p50": "client p50",
-    "apart_p50": "client - server p50",
-    "apart_p95": "p95",
-    "apart_p99": "p99",
-    "apart_max": "max",
-    "apart_min": "min",
+    "apart_p50": "diff. p50",
+    "apart_p95": "diff. p95",
+    "apart_p99": "diff. p99",
+    "apart_max": "diff. max",
+    "apart_min": "diff. min",
     "p99": "server p99",
     "client_p99": "client p99",
 }

@@ -6,7 +6,7 @@ import asyncio
 import gc
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,21 +21,24 @@ MOST_BYTES: Final = 32 * 1024 * 1024
 """How many rendered reports stay in memory, and how long they are together."""
 
 
+_Key: TypeAlias = "tuple[tuple[Path, ...], Identity]"
+
+
 class ReportPages:
-    """Rendered reports, each for one state of its log; the least recently used are dropped."""
+    """Rendered pages, each for one state of its logs; the least recently used are dropped."""
 
     def __init__(self) -> None:
-        self._pages: OrderedDict[tuple[Path, Identity], bytes] = OrderedDict()
+        self._pages: OrderedDict[_Key, bytes] = OrderedDict()
 
-    def get(self, key: tuple[Path, Identity]) -> bytes | None:
+    def get(self, key: _Key) -> bytes | None:
         """A report that is there."""
         page = self._pages.get(key)
         if page is not None:
             self._pages.move_to_end(key)
         return page
 
-    def keep(self, key: tuple[Path, Identity], page: bytes) -> None:
-        """Keep a report in place of earlier states of its log."""
+    def keep(self, key: _Key, page: bytes) -> None:
+        """Keep a report in place of earlier states of its logs."""
         for other in [other for other in self._pages if other[0] == key[0]]:
             del self._pages[other]
         self._pages[key] = page

@@ -47,7 +47,10 @@ class ViewedFolder:
             return None
 
     @staticmethod
-    def identity(run: Path) -> Identity:
-        """What changes whenever the log does."""
-        states = [file.stat() for file in source_files(run)]
+    def identity(folder: Path) -> Identity:
+        """What changes whenever the log of a run does, or the file or a log of a series."""
+        inside = [] if has_log(folder) else list(folder.iterdir())
+        runs = [folder] if not inside else [run for run in inside if run.is_dir() and has_log(run)]
+        files = [file for run in runs for file in source_files(run)]
+        states = [file.stat() for file in (*files, *(file for file in inside if file.is_file()))]
         return tuple((state.st_mtime_ns, state.st_size) for state in states)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import resources
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
@@ -35,6 +36,7 @@ from reporter.render.html.plot_data import as_json
 from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from loadgen.plugins.viewing.access import Handler
@@ -117,11 +119,10 @@ class Pages:
         """A run: its report, or its figures while it is in progress; a series: its runs so far."""
         name = request.match_info["name"]
         if (series := self._folder.series(name)) is not None:
-            page = await self._figures.run(lambda: series_page(series, address(name)))
-            return _one_file(page.encode())
+            return await self._kept([series], lambda: series_page(series, address(name)))
         folder = self._folder.run(name)
         if not is_held(folder) or "whole" in request.query:
-            return _one_file(await self._report_page(folder, name))
+            return await self._report_page(folder, name)
         title, *lines = heading(folder)
         plots = {of: PLOTS[of].title for of in LIVE_PLOTS}
         return self._page(
@@ -161,10 +162,10 @@ class Pages:
             raise UsageError("choose two or more runs in the list to compare them")
         folders, names = [chosen[side.folder] for side in sides], [side.folder for side in sides]
         has_series = any(side.runs is not None for side in sides)
-        page = await self._figures.run(
-            lambda: series_comparison_page(folders, names) if has_series else comparison_page(folders)
+        return await self._kept(
+            folders,
+            lambda: series_comparison_page(folders, names) if has_series else comparison_page(folders),
         )
-        return _one_file(page.encode())
 
     async def sql(self, request: web.Request) -> web.Response:
         """The SQL box: `?run=A&query=SELECT …`."""
@@ -184,22 +185,25 @@ class Pages:
             "sql.html", "SQL", runs=runs, chosen=chosen, query=shown_query, views=VIEWS, **values
         )
 
-    async def _report_page(self, run: Path, name: str) -> bytes:
-        """The report of a run as a page, made once for each state of its log."""
-
-        def make() -> bytes:
-            # Another request may have made it meanwhile.
-            page = self.reports.get(key)
-            return report_page(run, name, series).encode() if page is None else page
-
+    async def _report_page(self, run: Path, name: str) -> web.Response:
         series = name.rpartition("/")[0]
         series = series if series and self._folder.series(series) is not None else ""
-        key = (run, self._folder.identity(run))
+        return await self._kept([run], lambda: report_page(run, name, series))
+
+    async def _kept(self, folders: Sequence[Path], make: Callable[[], str]) -> web.Response:
+        """A page of runs or series, made once for each state of their logs."""
+
+        def made() -> bytes:
+            # Another request may have made it meanwhile.
+            page = self.reports.get(key)
+            return make().encode() if page is None else page
+
+        key = tuple(folders), tuple(chain.from_iterable(map(self._folder.identity, folders)))
         page = self.reports.get(key)
         if page is None:
-            page = await self._figures.run(make)
+            page = await self._figures.run(made)
             self.reports.keep(key, page)
-        return page
+        return _one_file(page)
 
     def _page(self, template: str, title: str, *, status: int = 200, **values: Any) -> web.Response:
         text = self._templates.get_template(template).render(

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from reporter.contents.run_contents import HeadlineValue, RunContents
     from reporter.report import Report
+    from rulesets.evaluators.rule_row import VerdictRow
+    from rulesets.target import Target
 
 _NOTE: Final = (
     "Ranges are 95 % confidence intervals, widened for autocorrelation; "
@@ -56,19 +58,34 @@ _WHOLE: Final = {"value", "rate"}
 _UNBOUND: Final[tuple[Tone, str]] = ("", "")
 
 
+def _targets(report: Report) -> Iterator[tuple[VerdictRow, Target, str]]:
+    """The targets of all requests in words, missed ones first."""
+    rows = () if report.verdict is None else report.verdict.rows
+    for row in sorted(rows, key=lambda row: row.status == "PASS"):
+        if row.group == "target":
+            target = parse(row.target)
+            if not (target.where or target.delta):
+                yield row, target, f"{_MARKS.get(row.status, '?')} {target.op} {rule_in_words.bound(row)}"
+
+
 def _bounds(report: Report) -> Bounds:
     """By headline, the tone and the text of the first missed target, or else of the first met target."""
     bounds: dict[str, tuple[Tone, str]] = {}
-    rows = () if report.verdict is None else report.verdict.rows
-    for row in sorted(rows, key=lambda row: row.status == "PASS"):
-        if row.group != "target":
-            continue
-        target = parse(row.target)
-        if not (target.where or target.delta):
-            name = target.metric if target.stat in _WHOLE else f"{target.metric}:{spell(target.stat)}"
-            words = f"{_MARKS.get(row.status, '?')} {target.op} {rule_in_words.bound(row)}"
-            bounds.setdefault(name, ("bad" if row.status == "FAIL" else "", words))
+    for row, target, words in _targets(report):
+        name = target.metric if target.stat in _WHOLE else f"{target.metric}:{spell(target.stat)}"
+        bounds.setdefault(name, ("bad" if row.status == "FAIL" else "", words))
     return bounds
+
+
+_STATISTICS: Final = ("p50", "p99")
+
+
+def _further_targets(report: Report, metric: str) -> Iterator[str]:
+    """The targets of a metric's other statistics, each with the observed figure."""
+    for row, target, words in _targets(report):
+        statistic = spell(target.stat).translate({ord("("): None, ord(")"): None})
+        if target.metric == metric and statistic not in _STATISTICS:
+            yield f"{statistic} {rule_in_words.observed(row)} {words}"
 
 
 def _scores(report: Report) -> Iterator[FigureCard]:
@@ -135,17 +152,20 @@ def _latencies(
         shown = {
             metric: tuple(
                 _figure(headlines[name], statistic, target=bounds.get(name, _UNBOUND))
-                for statistic in ("p50", "p99")
+                for statistic in _STATISTICS
                 if (name := f"{metric}:p({statistic[1:]})") in headlines
             )
             for metric in metrics
         }
         first = next((metric for metric, figures in shown.items() if figures), None)
         if first is not None:
-            more = tuple(
-                f"{_TITLES[metric]} {', '.join(f'{it.name} {it.value}' for it in figures)} ms"
-                for metric, figures in shown.items()
-                if metric != first and figures
+            more = (
+                *_further_targets(report, first),
+                *(
+                    f"{_TITLES[metric]} {', '.join(f'{it.name} {it.value}' for it in figures)} ms"
+                    for metric, figures in shown.items()
+                    if metric != first and figures
+                ),
             )
             names = (f"{it}:p({each.name[1:]})" for it, figures in shown.items() for each in figures)
             sql = metric_statements.figures(names, report)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Final
 
@@ -75,7 +76,7 @@ def page_of(report: Report, contents: RunContents, command: str = "") -> Page:
         sections=(*_sections(report, contents, plots), *details),
         footer=tuple(_footer(report, command)),
         variables=statements.variables(report, contents.windows),
-        answer=clean(reason(report)),
+        answer=clean(_opening(reason(report))),
         folded=frozenset(section.anchor for section in details),
     )
 
@@ -264,6 +265,19 @@ def reason(report: Report) -> str:
     if validity.summary:
         return validity.summary
     return "No target was set (--require)." if verdict is None else met(verdict.rows)
+
+
+_SENTENCE_END: Final = re.compile(r"(?<=[a-z%)]\.) (?=[A-Z])")
+_ONE_REASON: Final = 160
+"""How many characters of a reason the page opens with."""
+
+
+def _opening(text: str) -> str:
+    """The first sentences of a reason; findings have all."""
+    first, *others = _SENTENCE_END.split(text)
+    while others and len(first) + len(others[0]) < _ONE_REASON:
+        first += f" {others.pop(0)}"
+    return f"{first} More under Findings." if others else first
 
 
 def _validity(report: Report) -> Mark:

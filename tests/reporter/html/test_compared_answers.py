@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from loadgen.sessions.compare_runs import answers_of_comparison, compare_runs
 from loadgen.sessions.settings.compare import CompareSettings
 from reporter.render.html.comparison_page import render
-from tests.accessibility import serious_violations
+from tests.accessibility import violations
 from tests.reporter.accuracy.conftest import Benchmark
 
 if TYPE_CHECKING:
@@ -51,5 +51,5 @@ def test_the_same_question_in_two_runs(
     assert [sides.nth(place).locator("dt").last.inner_text() for place in range(2)] == ["Verdict"] * 2
     assert "unparsed" in sides.nth(1).inner_text()
     assert tab.evaluate("document.documentElement.scrollWidth") == 390
-    assert serious_violations(tab) == []
+    assert violations(tab) == []
     tab.close()

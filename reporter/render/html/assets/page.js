@@ -8,6 +8,8 @@
   const COLORS = 6;
   const ROOM = 70;
   const ROW = 22;
+  const LOW = 16;
+  const MANY = 30;
   const LEFT = 56;
   const isError = (series) => /^(errors?|failed|failures?|violations?)\b/i.test(series.name);
 
@@ -19,8 +21,9 @@
     const places = Math.max(0, Math.min(9, significant - 1 - size));
     return value.toLocaleString("en-US", { maximumFractionDigits: places });
   };
-  const span = (seconds) => {
-    if (Math.abs(seconds) < 120) return `${digits(seconds, 4)} s`;
+  const MINUTES = 120;
+  const span = (seconds, most = Math.abs(seconds)) => {
+    if (most < MINUTES) return `${digits(seconds, 4)} s`;
     const sign = seconds < 0 ? "-" : "";
     const whole = Math.round(Math.abs(seconds));
     const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
@@ -208,6 +211,12 @@
     const moments = Object.values(data.plots).filter((plot) => plot.x.scale === "time").flatMap((plot) => plot.series.flatMap((series) => series.x));
     return [...moments, ...data.phases.flatMap(([, start, end]) => [start, end])].reduce(([least, most], x) => [Math.min(least, x), Math.max(most, x)], [Infinity, -Infinity]);
   };
+  // Ticks of a minute and more are at round times.
+  const ROUND = [10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600];
+  const steps = (seconds, count) => {
+    const step = seconds < MINUTES ? undefined : ROUND.find((one) => one * count >= seconds);
+    return { minInterval: step ?? 0, maxInterval: step ?? Infinity };
+  };
   const canBeLog = (plot) => plot.y.unit === "ms" && (["time", "percentile"].includes(plot.x.scale) || plot.series.some((series) => series.labels)) && decades(plot, "y") >= 1;
   const axis = (plot, name, isAcross, isNarrow) => {
     const described = plot[name];
@@ -216,14 +225,14 @@
     const label = {
       color: color("--dim"), hideOverlap: true, ...TEXT,
       formatter: (value) =>
-        described.scale === "time" ? span(value) : described.scale === "percentile" ? percentile(value) : digits(value, significant(plot, name)),
+        described.scale === "time" ? span(value, timeSpan()[1]) : described.scale === "percentile" ? percentile(value) : digits(value, significant(plot, name)),
     };
     const unit = described.scale === "time" ? "" : described.unit;
     // What follows a colon explains the quantity, and has no room on a phone.
     const called = isNarrow ? described.label.split(":")[0] : described.label;
     // An axis of time needs no name: its labels have units, and the window starts at 0.
     const isNamed = described.scale !== "time";
-    const place = isAcross ? { nameLocation: "middle", nameGap: 26 } : { nameLocation: "end", nameGap: 8 };
+    const place = isAcross ? { nameLocation: "middle", nameGap: 26 } : { nameLocation: "end", nameGap: 11 };
     const result = {
       type, name: !isNamed ? "" : unit ? `${called} [${unit}]` : called, ...place,
       nameTextStyle: { color: color("--dim"), ...(!isAcross && { align: "left", padding: [0, 0, 0, -LEFT] }) }, axisLabel: label, axisLine: { onZero: false, lineStyle: { color: color("--line") } },
@@ -233,7 +242,7 @@
     };
     if (described.scale === "time") {
       const [min, max] = timeSpan();
-      Object.assign(result, { min, max });
+      Object.assign(result, { min, max, ...steps(max - min, result.splitNumber) });
       Object.assign(label, { showMinLabel: Number.isInteger(min), showMaxLabel: Number.isInteger(max) });
     }
     if (described.scale === "percentile") {
@@ -350,7 +359,7 @@
     const isScatter = plot.isChosen || plot.series.every((series) => series.kind === "points" || series.kind === "bars");
     return {
       animation: false, backgroundColor: "transparent", textStyle: TEXT,
-      grid: isRows(plot) ? { left: 8, right: 18, top: 8, bottom: 30, containLabel: true } : { left: LEFT, right: 18, top: 26, bottom: plot.x.scale === "time" ? 26 : 46 },
+      grid: isRows(plot) ? { left: 8, right: 18, top: 8, bottom: 30, containLabel: true } : { left: LEFT, right: 18, top: 28, bottom: plot.x.scale === "time" ? 26 : 46 },
       tooltip: {
         trigger: isScatter ? "item" : "axis", confine: true, renderMode: "html", formatter: tip(plot), backgroundColor: color("--card"),
         borderColor: color("--line"), textStyle: { color: color("--ink") }, transitionDuration: 0, axisPointer: { type: "line", animation: false },
@@ -421,7 +430,7 @@
       this.log.setAttribute("aria-pressed", String(this.isLog));
       if (isRows(this.plot)) {
         const rows = new Set(this.plot.series.flatMap((series) => series.x)).size;
-        this.canvas.style.height = `${ROOM + ROW * rows}px`;
+        this.canvas.style.height = `${ROOM + (rows > MANY ? LOW : ROW) * rows}px`;
         this.frame.classList.add("wide");
       }
       if (!this.chart) {
@@ -457,7 +466,10 @@
         const { start, end } = this.chart.getOption().dataZoom[0];
         this.frame.classList.toggle("zoomed", start > 0.01 || end < 99.99);
         this.cut.setAttribute("aria-pressed", "false");
-        if (this.plot.x.scale === "time" && !this.isFollowing) follow(this, start, end);
+        if (this.plot.x.scale !== "time") return;
+        const [min, max] = timeSpan();
+        this.chart.setOption({ xAxis: steps(((max - min) * (end - start)) / 100, this.chart.getOption().xAxis[0].splitNumber) });
+        if (!this.isFollowing) follow(this, start, end);
       });
     }
 
@@ -510,6 +522,16 @@
   for (const fold of document.querySelectorAll("details.fold")) {
     fold.addEventListener("toggle", () => figures.forEach((figure) => fold.contains(figure.canvas) && !figure.chart && figure.draw()));
   }
+
+  // Escape closes what is open around the focus; what a request shows stands below its row.
+  document.addEventListener("keydown", ({ key, target }) => {
+    if (key !== "Escape" || target.matches("input")) return;
+    const around = target.closest("details[open], [data-request]:has(.row details[open])");
+    if (!around) return;
+    const open = around.matches("details") ? around : around.querySelector(".row details");
+    open.open = false;
+    open.querySelector("summary").focus();
+  });
 
   for (const frame of document.querySelectorAll("[data-group]")) {
     frame.addEventListener("click", (event) => {
@@ -608,7 +630,7 @@
   let folds = [];
   addEventListener("beforeprint", () => {
     isPrinted = true;
-    folds = [...document.querySelectorAll("details.fold:not([open])")];
+    folds = [...document.querySelectorAll("details.fold:not([open]), details.rows:not([open])")];
     for (const fold of folds) fold.open = true;
     recolor("light");
     figures.forEach((figure) => figure.chart?.resize(isRows(figure.plot) ? { width: 2 * PAPER.width } : PAPER));
