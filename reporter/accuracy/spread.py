@@ -173,7 +173,7 @@ def spread(
     return [ScoreSums(*row) for row in graded.execute(asked).fetchall()]
 
 
-MOST_VALUES: Final = 100
+MOST_VALUES: Final = 50
 """The most values of a tag that scores are broken down by, unless its benchmark groups by it."""
 
 _OWN: Final = "task"

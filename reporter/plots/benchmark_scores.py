@@ -11,6 +11,9 @@ from rulesets.statistics import normal
 
 _Z: Final = normal.quantile((1 + LEVEL) / 2)
 
+_MOST_ROWS: Final = 100
+"""The most values of a tag that has two questions a value: MMLU has 57 subjects."""
+
 _SQL: Final = f"""\
 -- An answer without a score counts as wrong.
 WITH answers AS (
@@ -29,6 +32,7 @@ tags AS (
     WHERE tag.key <> 'task'
     GROUP BY series, tag.key
     HAVING count(DISTINCT tag.value) BETWEEN 2 AND {MOST_VALUES}
+        OR count(DISTINCT tag.value) BETWEEN 2 AND least({_MOST_ROWS}, count(DISTINCT prompt_id) // 2)
 ),
 
 parts AS (

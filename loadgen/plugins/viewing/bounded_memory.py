@@ -6,7 +6,7 @@ import asyncio
 import gc
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,14 +14,13 @@ if TYPE_CHECKING:
 
     from loadgen.plugins.viewing.folder import Identity
 
+    _Key = tuple[tuple[Path, ...], Identity]
+
 _Result = TypeVar("_Result")
 
 MOST_REPORTS: Final = 16
 MOST_BYTES: Final = 32 * 1024 * 1024
 """How many rendered reports stay in memory, and how long they are together."""
-
-
-_Key: TypeAlias = "tuple[tuple[Path, ...], Identity]"
 
 
 class ReportPages:
