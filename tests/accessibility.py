@@ -39,11 +39,11 @@ def violations(tab: Any, *rules: str) -> list[tuple[str, str, str]]:
 
 def violations_in_all_pairs(tab: Any) -> list[tuple[int, str, tuple[str, str, str]]]:
     """The violations at each width in each mode; of a mode, only contrasts depend on colors."""
-    found = []
+    seen = []
     for width in WIDTHS:
         tab.set_viewport_size({"width": width, "height": 844})
         for mode in MODES:
             tab.emulate_media(color_scheme=mode)
             rules = () if mode == MODES[0] else ("color-contrast",)
-            found += [(width, mode, violation) for violation in violations(tab, *rules)]
-    return found
+            seen += [(width, mode, violation) for violation in violations(tab, *rules)]
+    return seen

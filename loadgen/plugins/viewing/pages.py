@@ -119,7 +119,7 @@ class Pages:
         """A run: its report, or its figures while it is in progress; a series: its runs so far."""
         name = request.match_info["name"]
         if (series := self._folder.series(name)) is not None:
-            return await self._kept([series], lambda: series_page(series, address(name)))
+            return await self._kept_page([series], lambda: series_page(series, address(name)))
         folder = self._folder.run(name)
         if not is_held(folder) or "whole" in request.query:
             return await self._report_page(folder, name)
@@ -162,7 +162,7 @@ class Pages:
             raise UsageError("choose two or more runs in the list to compare them")
         folders, names = [chosen[side.folder] for side in sides], [side.folder for side in sides]
         has_series = any(side.runs is not None for side in sides)
-        return await self._kept(
+        return await self._kept_page(
             folders,
             lambda: series_comparison_page(folders, names) if has_series else comparison_page(folders),
         )
@@ -188,9 +188,9 @@ class Pages:
     async def _report_page(self, run: Path, name: str) -> web.Response:
         series = name.rpartition("/")[0]
         series = series if series and self._folder.series(series) is not None else ""
-        return await self._kept([run], lambda: report_page(run, name, series))
+        return await self._kept_page([run], lambda: report_page(run, name, series))
 
-    async def _kept(self, folders: Sequence[Path], make: Callable[[], str]) -> web.Response:
+    async def _kept_page(self, folders: Sequence[Path], make: Callable[[], str]) -> web.Response:
         """A page of runs or series, made once for each state of their logs."""
 
         def made() -> bytes:
