@@ -137,7 +137,7 @@ def _percentiles(of: Percentiles) -> Iterator[CardFigure]:
 def _targets(shown: LiveFigures) -> Tables | None:
     if not shown.targets:
         return None
-    columns = (*headed("target", "so far", words=1), Column("", justify="left"))
+    columns = (*headed("target", "so far", words=1), Column("result", justify="left"))
     table = Table(columns, tuple(map(_target, shown.targets)))
     return Tables("targets", "Targets", (table,), (_NOTE,))
 
