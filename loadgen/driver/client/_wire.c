@@ -131,6 +131,7 @@ typedef struct {
     size_t ready_from, ready_count, ready_capacity;
     batch *spare;
     size_t spare_count;
+    size_t usual_pieces, usual_bytes; /* of a plain response: memory for the next is allocated at once */
     int64_t quiet, offset, sampled, turned, since;
     known_shapes *shapes; /* NULL while nothing is known */
     plain_rows rows, taken; /* the rows of plain requests; and those that Python is taking, without the lock */
@@ -293,6 +294,7 @@ static void finish_plain(wire *w, connection *c, batch *b, bool in_order, int64_
         b->head.length = b->answer;
         return;
     }
+    w->usual_pieces = b->count, w->usual_bytes = b->body.length;
     int64_t tokens = p->usage[OUTPUT] > 0 ? p->usage[OUTPUT] : (int64_t)p->tokens;
     b->plain = true;
     b->ttft = p->first_token - p->sent;
@@ -371,17 +373,19 @@ static void look(wire *w, connection *c, size_t first, int64_t at, bool ends) {
 typedef struct {
     batch *batch;
     int64_t at;
+    size_t usual_pieces, usual_bytes;
 } arrival;
 
 static bool on_piece(void *context, const unsigned char *bytes, size_t length) {
     arrival *a = context;
     batch *b = a->batch;
     if (b->count == b->capacity) {
-        size_t capacity = b->capacity * 2 + 64;
+        size_t capacity = b->capacity ? b->capacity * 2 : a->usual_pieces;
         piece *grown = realloc(b->pieces, capacity * sizeof *grown);
         if (!grown) return false;
         b->pieces = grown, b->capacity = capacity;
     }
+    if (!b->body.capacity && (b->body.bytes = malloc(a->usual_bytes))) b->body.capacity = a->usual_bytes;
     if (!buffer_append(&b->body, bytes, length)) return false;
     b->pieces[b->count++] = (piece){.end = b->body.length, .at = a->at};
     return true;
@@ -407,7 +411,7 @@ static void take(wire *w, connection *c, const unsigned char *bytes, size_t leng
         finish(w, c, NO_MEMORY, 0, at);
         return;
     }
-    arrival context = {b, at};
+    arrival context = {b, at, w->usual_pieces + 8, w->usual_bytes + 256};
     size_t used = 0, first = b->count;
     bool had_head = c->parser.has_head;
     if (!c->first_byte) c->first_byte = at;
