@@ -54,7 +54,7 @@ class Step(Enum):
     READ = "wait until the client has read all that was sent"
 
 
-Script = "list[bytes | float | Step | Callable[[asyncio.StreamWriter], None]]"
+Script = "list[bytes | float | Step | Callable[[asyncio.StreamWriter], Coroutine[Any, Any, None]]]"
 
 
 class ScriptedServer:
@@ -160,7 +160,7 @@ class ScriptedServer:
                     writer.close()
                     await _turns(2)
                 case _:
-                    step(writer)
+                    await step(writer)
 
 
 def _content_length(head: bytes) -> int:

@@ -165,11 +165,15 @@ def test_closing_does_not_wait_for_the_server(
 
 
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
-def test_keys_change_in_mid_stream(several: Any, certified: Any, wire: Any, version: ssl.TLSVersion) -> None:
+def test_keys_change_in_mid_stream(
+    several: Any, certified: Any, wire: Any, transport_kind: Any, version: ssl.TLSVersion
+) -> None:
     """The server renegotiates, or asks for other keys: no byte is lost, and the connection is used again."""
+    if transport_kind.make is AiohttpTransport and version is ssl.TLSVersion.TLSv1_2:
+        pytest.skip("asyncio does not end a renegotiation")
     openssl = ctypes.CDLL(_ssl.__file__)
 
-    def change_keys(writer: Any) -> None:
+    async def change_keys(writer: Any) -> None:
         native = writer.get_extra_info("ssl_object")._sslobj
         connection = ctypes.c_void_p.from_address(id(native) + 3 * ctypes.sizeof(ctypes.c_void_p))
         if version is ssl.TLSVersion.TLSv1_2:
@@ -177,13 +181,14 @@ def test_keys_change_in_mid_stream(several: Any, certified: Any, wire: Any, vers
         else:
             changed = openssl.SSL_key_update(connection, 1)
         assert changed == 1
+        writer.write(wire.chunk(b"d"))
+        while openssl.SSL_renegotiate_pending(connection) or openssl.SSL_in_init(connection):  # noqa: ASYNC110
+            await asyncio.sleep(0.002)
 
     tls = certified("127.0.0.1")
     tls.minimum_version = tls.maximum_version = version
     script = [wire.head(transfer_encoding="chunked"), *map(wire.chunk, [b"ab", b"c"])]
-    server, exchanges = several(
-        tls, *[[*script, change_keys, wire.chunk(b"d"), wire.chunk(b"")]] * 4, verify=False
-    )
+    server, exchanges = several(tls, *[[*script, change_keys, wire.chunk(b"")]] * 4, verify=False)
     assert [(each.failure, each.stream.body()) for each in exchanges] == [(None, b"abcd")] * 4
     assert server.connections == 1
 
@@ -191,7 +196,7 @@ def test_keys_change_in_mid_stream(several: Any, certified: Any, wire: Any, vers
 def test_bytes_that_make_no_record(several: Any, certified: Any, wire: Any, transport_kind: Any) -> None:
     """The failure names what is wrong with them, unless aiohttp hides it."""
 
-    def damage(writer: Any) -> None:
+    async def damage(writer: Any) -> None:
         with socket.socket(fileno=os.dup(writer.get_extra_info("socket").fileno())) as copy:
             copy.send(b"\x17\x03\x03\x00\x20" + b"x" * 32)
 

@@ -948,9 +948,10 @@ static bool begin(wire *w, connection *c, const char *bytes, size_t length, int6
     watch(w, c, true);
     c->uploads = length >= UPLOAD_BYTES;
     if (c->tls && c->fd >= 0) {
+        *at = c->begun = now_ns();
         w->records.length = 0;
         if (!tls_encrypt(c->tls, bytes, length, &w->records)) {
-            lost(w, c, EPROTO);
+            lost(w, c, EPROTO); /* or the keys are being changed; nothing has left, so another connection can carry it */
             return false;
         }
         bytes = (char *)w->records.bytes, length = w->records.length;
