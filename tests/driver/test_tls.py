@@ -164,7 +164,7 @@ def test_closing_does_not_wait_for_the_server(
     assert after < before
 
 
-@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_3])
 def test_keys_change_in_mid_stream(
     several: Any, certified: Any, wire: Any, transport_kind: Any, version: ssl.TLSVersion
 ) -> None:

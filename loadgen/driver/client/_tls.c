@@ -14,7 +14,6 @@ enum { MOST_RECORD = 16 * 1024, ZERO_RETURN = 6, WANT_READ = 2, PENDING = 10 }; 
 
 static struct {
     int (*read)(tls *, void *, int), (*write)(tls *, const void *, int), (*error)(const tls *, int), (*has_pending)(const tls *);
-    void (*read_ahead)(tls *, int);
     void *(*data)(const tls *, int), *(*received)(const tls *), *(*to_send)(const tls *);
     int (*put)(void *, const void *, int), (*get)(void *, void *, int);
     long (*control)(void *, int, long, void *);
@@ -25,7 +24,7 @@ static struct {
 
 static bool load(const char *module) {
     static const char *const names[] = {
-        "SSL_read", "SSL_write", "SSL_get_error", "SSL_has_pending", "SSL_set_read_ahead", "SSL_get_ex_data",
+        "SSL_read", "SSL_write", "SSL_get_error", "SSL_has_pending", "SSL_get_ex_data",
         "SSL_get_rbio", "SSL_get_wbio",
         "BIO_write", "BIO_read", "BIO_ctrl", "ERR_get_error", "ERR_clear_error", "ERR_reason_error_string"};
     void **functions = (void **)&ssl, *library = dlopen(module, RTLD_LAZY | RTLD_NOLOAD);
@@ -34,11 +33,10 @@ static bool load(const char *module) {
     return library;
 }
 
-/* `PySSLSocket` begins with a reference and the SSL, which refers back to it. Reading ahead halves the reads per record. */
+/* `PySSLSocket` begins with a reference and the SSL, which refers back to it. */
 tls *tls_of(PyObject *object) {
     tls *t = *(tls **)((char *)object + sizeof(PyObject) + sizeof(PyObject *));
     if (!t || !ssl.data || ssl.data(t, 0) != object) return NULL;
-    ssl.read_ahead(t, 1);
     return t;
 }
 
