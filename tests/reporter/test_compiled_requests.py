@@ -9,6 +9,7 @@ import re
 import sqlite3
 import threading
 from contextlib import closing
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -134,6 +135,56 @@ def test_columns_with_one_value_are_left_to_a_view(
         load(connection, run, TABLES)
         stored = connection.table("requests_but_constants").columns
         assert not {"trace_id", "choices", "http_status", "first_token_low_ns"}.intersection(stored)
+
+
+class _LearntInParts:
+    """The compiled module, for which a log is so long that some columns get their second value late."""
+
+    def __init__(self, module: Any, at_once: int) -> None:
+        self._module, self._at_once = module, at_once
+        self._position, self._columns = 0, dict[str, list[Any]]()
+
+    def read(self, files: Sequence[EventsFile], kinds: int) -> object:
+        reader = self._module.read(files, kinds)
+        stream = SimpleNamespace(__arrow_c_stream__=lambda _: self._module.stream(reader))
+        self._table = pa.RecordBatchReader.from_stream(stream).read_all()
+        scalars = [field.name for field in self._table.schema if not pa.types.is_nested(field.type)]
+        self._columns = self._table.select(scalars).to_pydict()
+        return reader
+
+    def constants(self, _: object) -> tuple[bool, dict[str, Any]] | None:
+        if self._position == self._table.num_rows:
+            return None
+        end = self._position + self._at_once
+        self._values = {
+            name: values[0] for name, values in self._columns.items() if {*values[:end]} == {values[0]}
+        }
+        return False, self._values
+
+    def stream(self, _: object) -> Any:
+        return pa.RecordBatchReader.from_batches(self._table.schema, self._rows()).__arrow_c_stream__()
+
+    def _rows(self) -> Iterator[pa.RecordBatch]:
+        while self._position < self._table.num_rows:
+            at = self._position
+            if any(self._columns[name][at] != value for name, value in self._values.items()):
+                return
+            self._position += 1
+            yield from self._table.slice(at, 1).to_batches()
+
+    def noted(self, _: object) -> None:
+        return None
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 5])
+def test_columns_that_get_a_second_value_late(
+    a_run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    """They are added to the table, with the former value in the rows before."""
+    run = varied(a_run).write()
+    monkeypatch.setattr(requests_table, "_compiled", _LearntInParts(requests_table._compiled, at_once))
+    by_code, by_sql = tables_of(run, monkeypatch)
+    assert by_code == by_sql
 
 
 @pytest.mark.slow
