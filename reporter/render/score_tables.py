@@ -210,7 +210,7 @@ def _samples(score: TaskScore) -> Iterator[str]:
             f"{name} {getattr(values, name):.4g}" for name in ("mean", "median", "std", "min", "max")
         )
     if score.tokens_per_sample is not None:
-        yield f"{figure(score.tokens_per_sample, 4)} output tokens a sample"
+        yield f"{figure(score.tokens_per_sample, 3)} output tokens per sample"
     if score.refused:
         yield f"{value_in_words(score.refused, 'share')} refused"
 
