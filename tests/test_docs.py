@@ -145,7 +145,7 @@ def test_every_test_that_holds_a_promise_is_there() -> None:
     """docs/durability.md names one for each."""
     named = set(re.findall(r"`(test_\w+)`", (ROOT / "docs" / "durability.md").read_text()))
     written = "\n".join(file.read_text() for file in (ROOT / "tests").rglob("test_*.py"))
-    assert len(named) > 20
+    assert len(named) >= 20
     assert {name for name in named if f"def {name}(" not in written} == set()
 
 

@@ -37,7 +37,7 @@ _RESULTS: Final = "loadgen.plugins.imports.results.harness_results:ResultFormat"
 _LOADS: Final = "loadgen.plugins.imports.loads.load_results:LoadFormat"
 
 KINDS: Final[Mapping[str, Kind]] = {
-    "commands": Kind("command", _FUNCTION, "loadgen.cli.app:_COMMANDS"),
+    "commands": Kind("command", _FUNCTION, "loadgen.cli.command_table:COMMANDS"),
     "benchmarks": Kind("benchmark", ("workloads.workload:Workload",)),
     "scorers": Kind("scorer", ("workloads.scorer:Scorer",)),
     "protocols": Kind("protocol", table="loadgen.driver.client.protocols:PROTOCOLS"),

@@ -41,10 +41,8 @@ def option_values(options: Collection[SettingField], words: Sequence[str]) -> Ma
             if option.is_required:
                 return None
             continue
-        declared = option.declared
-        items = [
-            plain_value(text, option.kind, declared.parser, declared.min, declared.max) for text in texts
-        ]
+        spec = option.declared
+        items = [plain_value(text, option.kind, spec.parser, spec.min, spec.max) for text in texts]
         if any(item is UNDECIDED for item in items):
             return None
         values[option.name] = items if option.is_list else items[-1]

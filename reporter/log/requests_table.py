@@ -58,7 +58,6 @@ _EVENTS: Final[Mapping[str, str]] = {
 
 _GIVEN_UP: Final = "the log has unusual events"
 
-
 RARE: Final = tuple(
     kind
     for kind in EventType

@@ -323,8 +323,9 @@ class Loop:
 
         self.wire = Wire()
 
-    def add(self, _: WireConnection, descriptor: int) -> int:
-        """Take over a socket."""
+    def add(self, _: WireConnection, descriptor: int, tls: None) -> int:
+        """Take over a socket without TLS."""
+        assert tls is None
         return self.wire.add(descriptor)
 
     def forget(self, number: int) -> None:

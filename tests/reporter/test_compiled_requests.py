@@ -166,11 +166,11 @@ class _LearntInParts:
 
     def _rows(self) -> Iterator[pa.RecordBatch]:
         while self._position < self._table.num_rows:
-            at = self._position
-            if any(self._columns[name][at] != value for name, value in self._values.items()):
+            place = self._position
+            if any(self._columns[name][place] != value for name, value in self._values.items()):
                 return
             self._position += 1
-            yield from self._table.slice(at, 1).to_batches()
+            yield from self._table.slice(place, 1).to_batches()
 
     def noted(self, _: object) -> None:
         return None
