@@ -72,6 +72,21 @@ def pytest_xdist_auto_num_workers() -> int:
     return usable_cpus() * 3
 
 
+LONGEST = (
+    "deploy/test_image",
+    "system/test_ray",
+    "cli/test_selftest",
+    "cli/test_view_memory",
+    "cli/test_search_agents",
+)
+"""Files whose tests take 30 s and more."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the longest tests: one worker has them, and the others take over its other tests."""
+    items.sort(key=lambda item: not item.nodeid.startswith(tuple(f"tests/{file}" for file in LONGEST)))
+
+
 def pytest_collection_finish() -> None:
     """Spare the garbage collector what stays: 10,000 tests and all modules."""
     gc.collect()
