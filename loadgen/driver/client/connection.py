@@ -103,12 +103,7 @@ class Connection:
         self._begin()
         self._parser = httptools.HttpResponseParser(self)
         self._parser.set_dangerous_leniencies(lenient_chunked_length=True)
-        try:
-            data = data if self._tls is None else self._tls.encrypt(data)
-        except ssl.SSLError as error:  # keys are being changed, and nothing has left
-            self._begun_ns = time.monotonic_ns()
-            self._lost(error)
-            return
+        data = data if self._tls is None else self._tls.encrypt(data)
         self._upload = ObservedUpload(self._sock, len(data)) if len(data) >= OBSERVED_BYTES else None
         self._send(data)
 
@@ -172,6 +167,10 @@ class Connection:
         if self._unsent:
             self._unsent = memoryview(b"")
             self._ready.watch_writing(self._sock.fileno(), None)
+        self._sent(at_ns)
+
+    def _sent(self, at_ns: int) -> None:
+        """Note that the kernel took all bytes, the last from a moment on."""
         if self._observer is not None:
             self._observer.sent(at_ns, time.monotonic_ns())
 
