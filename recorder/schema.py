@@ -85,7 +85,7 @@ def encode(value: Any) -> str:
 
 
 def row(event: tuple[EventType, int, str | None, Any]) -> Row:
-    """Turn an event, or its fields, into the values of `COLUMNS`.
+    """Turn an event, or the fields of an event, into the values of `COLUMNS`.
 
     A payload that cannot be encoded is an error in this program, not a reason to lose the event: the row
     then carries `encode_error` instead.

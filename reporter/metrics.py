@@ -205,7 +205,7 @@ _SOURCES: Final[tuple[Source, ...]] = get_args(Source)
 
 
 def _counts(log: OpenLog) -> tuple[RequestCounts, dict[str, str]]:
-    """How many requests ended how, and a message of each failure."""
+    """The number of requests by outcome, and a message of each failure."""
     counts = figures(log, "counts")
     failures = all_figures(log, "failures") if counts["failed"] else []
     by_error = {failure["error"]: failure["requests"] for failure in failures}
@@ -310,7 +310,7 @@ def _is_resumable(planned: PlannedEnd) -> bool:
 
 
 def _logged(log: OpenLog, run: RunFacts, counts: RequestCounts, *, held_back: bool) -> dict[str, Any]:
-    """Which laws of the log were broken, and what the load generator knew."""
+    """The broken laws of the log, and the facts that the load generator knew."""
     return {
         "imported": not is_measured(run.imported),
         "figures_only": bool((run.imported or {}).get("figures")),

@@ -1,4 +1,4 @@
-"""What axe-core says of a page: `violations(tab)`, and `violations_in_all_pairs(tab)` of sizes and modes."""
+"""Violations that axe-core finds: `violations(tab)`; `violations_in_all_pairs(tab)` of sizes and modes."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ LONGEST = (
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the longest tests: one worker has them, and the others take over its other tests."""
+    """Begin with the longest tests: one worker runs those, and the others take over the rest."""
     items.sort(key=lambda item: not item.nodeid.startswith(tuple(f"tests/{file}" for file in LONGEST)))
 
 

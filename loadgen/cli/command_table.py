@@ -91,15 +91,16 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = {
     "mock": CommandEntry(_TRYING, "loadgen.cli.mock:mock", "loadgen.sessions.settings.mock:MockSettings"),
     "list": CommandEntry(_TRYING, "loadgen.cli.listing:listing"),
 }
-"""Of two words the first is that of a group, whose help is in `GROUPS`."""
+"""The commands of this program; the first of two words is a group."""
 
 NAMES: Final = frozenset(name.partition(" ")[0] for name in COMMANDS)
-"""Their first words."""
+"""The first words of the commands."""
 
 GROUPS: Final[Mapping[str, str]] = {
     "audit": "Audit a run for output caching.",
     "rules": "Show rulesets; validate ruleset files.",
 }
+"""The help of groups."""
 
 
 def commands() -> Mapping[str, CommandEntry]:

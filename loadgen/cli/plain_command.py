@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def plain_command(arguments: Sequence[str]) -> Callable[[], None] | None:
-    """The call that a command line asks for; None for help, mistakes, and what only typer reads."""
+    """The call of a command line; None for help, mistakes, and lines that only typer reads."""
     entry = COMMANDS.get(arguments[0]) if arguments else None
     if entry is None or entry.settings is None or entry.base is not None:
         return None
@@ -30,7 +30,7 @@ def plain_command(arguments: Sequence[str]) -> Callable[[], None] | None:
 
 
 def option_values(options: Collection[SettingField], words: Sequence[str]) -> Mapping[str, Any] | None:
-    """The values of options by name, of a command line and the environment; None for what is not plain."""
+    """The values of options by name, of a command line and the environment; None for an unusual line."""
     typed = _typed(options, words)
     if typed is None:
         return None
@@ -71,7 +71,7 @@ def _of_environment(option: SettingField) -> list[str]:
 
 
 UNDECIDED: Final = object()
-"""Not plainly a value: a validator has to say what it is, or what is wrong with it."""
+"""The result for an unusual text, which a validator reads or refuses."""
 
 _WHOLE: Final = re.compile(r"-?[0-9]{1,15}")
 _NUMBER: Final = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,15})?")

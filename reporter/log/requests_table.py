@@ -135,7 +135,7 @@ class CompiledRequests:
         self._stored = stored
 
     def settle(self, connection: DuckDBPyConnection) -> None:
-        """Complete the table by `reporter/sql/settled.sql`, and the columns that it does not store.
+        """Complete the table by `reporter/sql/settled.sql`, and add the columns that are not stored.
 
         A view has them, where they cost no memory, and conditions on them no time.
         """

@@ -22,14 +22,14 @@ _MADE: Final = re.compile(r"(.*?)\bAS (\w+),?$", re.DOTALL | re.MULTILINE)
 """An expression that is a column of the table."""
 
 _ALL_COLUMNS: Final = re.compile(r"SELECT\n|\* EXCLUDE \([^)]*\)(?:,| REPLACE \()|^\s*\),$", re.MULTILINE)
-"""What stands between the expressions of columns."""
+"""The SQL between the expressions of columns."""
 
 _FIRST_OF: Final = re.compile(r"coalesce\(([\w., ]+)\)")
-"""The expression of a column that is a copy of another one where some of its sources are NULL."""
+"""The expression of a column that copies another column where some sources are NULL."""
 
 
 class StoredColumns(NamedTuple):
-    """What the table of many requests stores.
+    """The columns that the table of many requests stores, and SQL for the other columns.
 
     Attributes:
         kinds: The types of all columns, by name.
@@ -51,7 +51,7 @@ class StoredColumns(NamedTuple):
     def of(
         cls, connection: DuckDBPyConnection, values: Mapping[str, object], only: LoggedSpan | None
     ) -> StoredColumns:
-        """What to store where columns of the reader have these values; `only` is the run's only segment."""
+        """Choose columns by the constants of the reader; `only` is the run's only segment."""
         joined = sql_file("joined_requests")
         if only is not None:
             number = only.first_seq + only.offset

@@ -40,13 +40,13 @@ RESEMBLING: Final = 1.35
 3 to 6 % have less, for 6 to 20 blocks. Those of five never have, for they are too few to tell."""
 
 SWINGING: Final = 0.75
-"""Below which there is a step or a swing in them that is as long as the run, and no grouping helps."""
+"""The statistic below which residuals have a step or a swing as long as the run, and no grouping helps."""
 
 LEAST_SWING: Final = 0.05
 """The share of the mean that residuals must deviate by to matter."""
 
 TESTED: Final = {"latency_ms": "latency", "qps": "throughput", "in_flight": "requests in flight"}
-"""The figures that must not drift, and what to call them."""
+"""The figures that must not drift, with names for messages."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,7 +126,7 @@ def test_a_limit_is_the_users(loadgen: Loadgen) -> None:
 
 
 def test_a_model_that_is_accepted_but_not_listed(loadgen: Loadgen) -> None:
-    """Only an answer shows that it is accepted; and a path of speech is there that fails without a file."""
+    """Only an answer shows that a path accepts a request; a speech path that fails without a file exists."""
 
     def answer(path: str) -> Answer:
         listed = {"data": [{"id": "other"}]}

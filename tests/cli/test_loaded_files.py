@@ -37,7 +37,7 @@ sys.exit(code)
 
 
 def test_a_small_run_loads_few_files(mock: MockProcess, tmp_path: Path) -> None:
-    """A run of 40 requests with one rule loads only what the run uses; neither typer nor a validator."""
+    """A run of 40 requests with one rule loads only used files; neither typer nor a validator."""
     run = subprocess.run(
         [sys.executable, "-c", _SMALL_RUN, mock.url],
         cwd=tmp_path,

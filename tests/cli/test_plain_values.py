@@ -103,7 +103,7 @@ PLAIN: Final = {
 def test_a_plain_command_line_has_the_settings_that_typer_reads(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Both read the same options, those of the environment included."""
+    """The plain reader and typer read equal options, also from the environment."""
     monkeypatch.setenv("LOADGEN_API_KEY", "sk-key")
     words = [name, *PLAIN[name].split()]
     plain: Any = plain_command(words)

@@ -197,7 +197,7 @@ def test_keys_change_in_mid_stream(
 
 
 def test_bytes_that_make_no_record(several: Any, certified: Any, wire: Any, transport_kind: Any) -> None:
-    """The failure names what is wrong with them, unless aiohttp hides it."""
+    """The failure names the fault of the record, unless aiohttp hides the fault."""
 
     async def damage(writer: Any) -> None:
         with socket.socket(fileno=os.dup(writer.get_extra_info("socket").fileno())) as copy:

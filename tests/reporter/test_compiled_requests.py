@@ -138,7 +138,7 @@ def test_columns_with_one_value_are_left_to_a_view(
 
 
 class _LearntInParts:
-    """The compiled module, for which a log is so long that some columns get their second value late."""
+    """The compiled module, with a log so long that some columns get a second value late."""
 
     def __init__(self, module: Any, at_once: int) -> None:
         self._module, self._at_once = module, at_once
@@ -180,7 +180,7 @@ class _LearntInParts:
 def test_columns_that_get_a_second_value_late(
     a_run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch, at_once: int
 ) -> None:
-    """They are added to the table, with the former value in the rows before."""
+    """The columns are added to the table, with the former value in the rows before."""
     run = varied(a_run).write()
     monkeypatch.setattr(requests_table, "_compiled", _LearntInParts(requests_table._compiled, at_once))
     by_code, by_sql = tables_of(run, monkeypatch)

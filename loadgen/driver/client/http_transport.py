@@ -260,7 +260,7 @@ class HttpTransport:
 
 
 def _interpreted_connection(scheme: str) -> tuple[type[Connection], Callable[[], Ready]]:
-    """The interpreted connection and reader: of gRPC, and of what compiled code cannot read."""
+    """The interpreted connection and reader: for gRPC, and for connections that compiled code cannot read."""
     from loadgen.driver.client.connection import Connection
     from loadgen.driver.client.ready import ready
 

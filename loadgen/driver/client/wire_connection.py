@@ -131,7 +131,7 @@ class WireLoop:
         return connected_ns
 
     def add(self, connection: WireConnection, descriptor: int, tls: TLSLayer | None) -> int:
-        """Take over a connected socket and its TLS; return the number of the connection."""
+        """Take over a connected socket with the TLS, if any; return the number of the connection."""
         number = self._connected.pop(descriptor, None) or self.wire.add(descriptor, tls and tls.native)
         self._connections[number] = connection
         return number
@@ -377,12 +377,9 @@ def _failure(batch: ReceivedBatch) -> tuple[str, str]:
     """Name the failure with which a response ended."""
     match batch.end:
         case End.CUT:
-            reason = (
-                tls_reason(-batch.error)
-                if batch.error < 0
-                else OSError(batch.error, os.strerror(batch.error))
-            )
-            why = f" ({reason})" if batch.error else ""
+            error = batch.error
+            reason = tls_reason(-error) if error < 0 else OSError(error, os.strerror(error))
+            why = f" ({reason})" if error else ""
             if batch.first_byte_ns:
                 return Failure.TRUNCATED, f"the connection ended in the middle of the response{why}"
             return Failure.RESET, f"the connection ended before a response{why}"

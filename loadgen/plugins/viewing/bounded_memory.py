@@ -24,7 +24,7 @@ MOST_BYTES: Final = 32 * 1024 * 1024
 
 
 class ReportPages:
-    """Rendered pages, each for one state of its logs; the least recently used are dropped."""
+    """Rendered pages, each for one state of the logs; the least recently used are dropped."""
 
     def __init__(self) -> None:
         self._pages: OrderedDict[_Key, bytes] = OrderedDict()
@@ -37,7 +37,7 @@ class ReportPages:
         return page
 
     def keep(self, key: _Key, page: bytes) -> None:
-        """Keep a report in place of earlier states of its logs."""
+        """Keep a report in place of reports of earlier states of the logs."""
         for other in [other for other in self._pages if other[0] == key[0]]:
             del self._pages[other]
         self._pages[key] = page

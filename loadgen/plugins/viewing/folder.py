@@ -48,7 +48,7 @@ class ViewedFolder:
 
     @staticmethod
     def identity(folder: Path) -> Identity:
-        """What changes whenever the log of a run does, or the file or a log of a series."""
+        """A value that changes with the log of a run, or with the file or a log of a series."""
         inside = [] if has_log(folder) else list(folder.iterdir())
         runs = [folder] if not inside else [run for run in inside if run.is_dir() and has_log(run)]
         files = [file for run in runs for file in source_files(run)]

@@ -191,7 +191,7 @@ class Pages:
         return await self._kept_page([run], lambda: report_page(run, name, series))
 
     async def _kept_page(self, folders: Sequence[Path], make: Callable[[], str]) -> web.Response:
-        """A page of runs or series, made once for each state of their logs."""
+        """A page of runs or series, made once for each state of the logs."""
 
         def made() -> bytes:
             # Another request may have made it meanwhile.

@@ -35,7 +35,7 @@ DRAWN: Final = """() => [...document.querySelectorAll('.canvas')]
 
 @pytest.mark.slow
 def test_every_control_is_reached_and_used_by_keys(hostile_page: MadePage, browser: Any) -> None:
-    """Tab visits each control once, in the order of the page, with an outline; keys use each kind of them."""
+    """Tab visits each control once, in page order, with an outline; keys use each kind of control."""
     tab = browser.new_page(viewport={"width": 1400, "height": 900})
     tab.goto(hostile_page.path.as_uri())
     tab.wait_for_function(DRAWN)
