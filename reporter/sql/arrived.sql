@@ -58,7 +58,7 @@ SELECT
     tags,
     completed,
     in_window,
-    CASE WHEN first_ns BETWEEN start_ns AND end_ns THEN input_tokens END AS input_tokens,
+    if(first_ns BETWEEN start_ns AND end_ns OR input_tokens IS NULL, input_tokens, 0) AS input_tokens,
     CASE
         WHEN first_ns >= start_ns AND last_ns <= end_ns THEN output_tokens
         WHEN output_tokens IS NOT NULL THEN coalesce(in_time, 0)

@@ -11,7 +11,7 @@ from statistics import mean, stdev
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from recorder import EventType
@@ -246,6 +246,16 @@ SLOW = settings(max_examples=3 * EXAMPLES, deadline=None, suppress_health_check=
     method=st.sampled_from(["linear", "loadgen_floor", "nearest_rank"]),
     mode=st.sampled_from(TPOTReportingMode),
     shuffle=st.integers(),
+)
+@example(  # The only request with a count of the input arrives after the window.
+    asked=[
+        Asked(scheduled, 0, 0, (0,), 0, usage, EventType.COMPLETE, "performance")
+        for scheduled, usage in ((0, None), (53_996, (0, 0)))
+    ],
+    duration_us=1_000,
+    method="linear",
+    mode=TPOTReportingMode.REQUEST_WEIGHTED,
+    shuffle=0,
 )
 def test_the_report_is_what_plain_python_says(
     a_run: Callable[..., Run],
