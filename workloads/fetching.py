@@ -99,12 +99,18 @@ def _fetch(name: str, source: Source, folder: Path) -> str | None:
 
 def _repository(name: str, source: Source, hub: str, folder: Path) -> str | None:
     """Write those files of a repository that are wanted."""
-    from huggingface_hub import HfApi, constants, errors
-    from huggingface_hub.utils.tqdm import disable_progress_bars
-
+    prefix = f"{name}: {hub}"
+    try:
+        from huggingface_hub import HfApi, constants, errors
+        from huggingface_hub.utils.tqdm import disable_progress_bars
+    except ModuleNotFoundError as error:
+        raise SourceError(
+            f"{prefix}: needs {error.name}, which is not installed: pip install 'llm-loadgen[hf]'; "
+            f"or {_instead(source)}"
+        ) from error
     if not sys.stderr.isatty():
         disable_progress_bars()
-    api, prefix = HfApi(endpoint=constants.ENDPOINT), f"{name}: {hub}"
+    api = HfApi(endpoint=constants.ENDPOINT)
     try:
         about = api.dataset_info(hub, revision=source.revision, timeout=_PATIENCE_S)
         names = [file.rfilename for file in about.siblings or ()]

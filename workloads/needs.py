@@ -116,7 +116,8 @@ def _data(workload: Workload, data: Path | None) -> Iterator[Need]:
         yield Need("data", met=True, about="its data is in the cache")
         return
     yield Need("data", met=False, about=_how_to_fetch(workload.source))
-    if any(source.hub and not source.repository for source in sources):
+    by_hub_client = find_spec("huggingface_hub") is not None
+    if any(source.hub and not (source.repository and by_hub_client) for source in sources):
         yield _extra("hf", "to fetch its data")
 
 

@@ -12,7 +12,7 @@ from recorder.lock import is_held
 from recorder.store import log_path
 from reporter.errors import blaming
 from reporter.log.archive_manifest import SMALL_TABLES, ArchivedTables, File, Manifest
-from reporter.log.archived_log import opened_archive
+from reporter.log.archived_log import for_duckdb, opened_archive
 from reporter.log.database_in_memory import empty_database
 from reporter.log.opened import each_log
 from reporter.log.sql_files import with_event_codes
@@ -124,6 +124,8 @@ def archive(run: Path, to: Path | str, made_by: str, on_progress: OnProgress = l
     if is_held(log_path(run).resolve().parent):
         raise LogError(f"{run}: the run is being written; archive it when it is over")
     there = place(to)
+    if not there.is_local:
+        for_duckdb(there)  # the archive is read after it was written
     if there.has(MANIFEST):
         raise LogError(f"{there.address}: an archive is there already; choose another place")
     _make_room(there)

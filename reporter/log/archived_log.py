@@ -125,7 +125,7 @@ def opened_archive(place: Place, whole: Manifest | None = None) -> Iterator[list
     with empty_database() as database:
         database.execute("SET memory_limit = '200MB'")
         if not place.is_local:
-            database.register_filesystem(_for_duckdb(place))
+            database.register_filesystem(for_duckdb(place))
         names = []
         with blaming(Path(place.address)):
             for number, log in enumerate(logs):
@@ -208,9 +208,19 @@ def _require_types(database: DuckDBPyConnection, files: str, place: Place) -> No
         )
 
 
-def _for_duckdb(place: Place) -> Any:
-    """A filesystem of pyarrow as one that DuckDB can call."""
-    from fsspec.implementations.arrow import ArrowFSWrapper  # type: ignore[import-untyped]
+def for_duckdb(place: Place) -> Any:
+    """A filesystem of pyarrow as one that DuckDB can call.
+
+    Raises:
+        LogError: fsspec is not installed.
+    """
+    try:
+        from fsspec.implementations.arrow import ArrowFSWrapper  # type: ignore[import-untyped]
+    except ModuleNotFoundError as error:
+        raise LogError(
+            f"{place.address}: archives in object stores need fsspec, which is not installed: "
+            "pip install 'llm-loadgen[object-store]'"
+        ) from error
 
     class Wrapped(ArrowFSWrapper):  # type: ignore[misc]  # fsspec has no types
         protocol = place.address.partition(":")[0]

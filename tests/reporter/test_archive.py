@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from array import array
 from dataclasses import replace
 from pathlib import Path
@@ -238,7 +239,9 @@ def test_a_file_of_events_with_other_columns_is_damaged(an_archive: Path, tmp_pa
         open_log(copy)
 
 
-def test_only_a_run_that_is_over_is_archived_where_there_is_room(folder: Path, tmp_path: Path) -> None:
+def test_only_a_run_that_is_over_is_archived_where_there_is_room(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A run that is being written, and a place with other files, are refused."""
     hold = Hold(folder)
     with pytest.raises(LogError, match="being written; archive it when it is over"):
@@ -251,6 +254,9 @@ def test_only_a_run_that_is_over_is_archived_where_there_is_room(folder: Path, t
         with pytest.raises(LogError, match=message) as refused:
             archive(folder, address, "1.0")
         assert "secret" not in str(refused.value)
+    monkeypatch.setitem(sys.modules, "fsspec.implementations.arrow", None)
+    with pytest.raises(LogError, match=r"needs? fsspec.*pip install 'llm-loadgen\[object-store\]'"):
+        archive(folder, "s3://bucket/x", "1.0")
 
 
 @pytest.mark.slow

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from contextlib import contextmanager
+from dataclasses import replace
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -137,6 +139,9 @@ def test_files_of_a_repository(monkeypatch: pytest.MonkeyPatch, refusing: str) -
     }
     to_the_hub(refusing, monkeypatch)
     assert load(task(source)) == read, "it is stored: no server is asked again"
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    with pytest.raises(SourceError, match=r"needs hugging.*pip install 'llm-loadgen\[hf\]'; or put test"):
+        load(task(replace(source, hub="org/other")))
 
 
 def test_files_in_folders_of_a_repository(monkeypatch: pytest.MonkeyPatch) -> None:
