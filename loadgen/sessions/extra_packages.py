@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from loadgen.sessions.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+_DISTRIBUTIONS: Final = {"PIL": "pillow", "google": "protobuf"}
 
 
 @contextmanager
@@ -17,6 +19,7 @@ def importing(option: str, extra: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
+        package = _DISTRIBUTIONS.get(error.name or "", error.name)
         raise UsageError(
-            f"{option} needs {error.name}, which is not installed: pip install 'llm-loadgen[{extra}]'"
+            f"{option} needs {package}, which is not installed: pip install 'llm-loadgen[{extra}]'"
         ) from error
