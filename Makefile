@@ -136,7 +136,8 @@ soak: setup ## Ten minutes at a steady rate, and at 90 % of capacity: memory, la
 	$(BIN)/python benchmarks/soak.py --capacity-share 0.9
 
 chaos: setup ## 10,000 requests, a fifth of which meet faults: each ends once and as it must; 20 damaged logs, 60 hostile programs (2 min)
-	$(BIN)/python benchmarks/chaos.py
+	$(BIN)/python benchmarks/chaos.py --requests 7000
+	$(BIN)/python benchmarks/chaos.py --requests 3000 --tls --damages 0
 	$(BIN)/python benchmarks/hostile.py --programs 60
 
 hostile: setup ## 500 hostile programs in the sandbox, graders killed at random: nothing is left (5 min)

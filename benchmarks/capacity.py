@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING, Final
 
 import clients
 import report_scale
-import trustme
 from clients import Work
 from cores import Cores, choose, on_core
 from native_server import MissingServerError, executable
 from scorecard import Row, table
 from startup import first_post
 from timed_run import IO_LOOP, Pace, timed_run
+
+from loadgen.mock_endpoint.scenarios.listeners import certificate_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -155,18 +156,15 @@ def both_cores(_: Cores, rounds: int) -> Iterator[Row]:
 
 def tls(cores: Cores, rounds: int) -> Iterator[Row]:
     """200 streams by TLS and in clear, in turns, against the mock endpoint: the native server has no TLS."""
-    with TemporaryDirectory(prefix="loadgen-bench-") as folder:
-        certificate = Path(folder, "server.pem")
-        trustme.CA().issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(str(certificate))
-        arguments = ("--concurrency", TLS_STREAMS, "--requests", TLS_STREAMS * REQUESTS_PER_STREAM)
-        ratios: list[float] = []
-        costs_us: dict[str, list[float]] = {"plain": [], "TLS": []}
-        for number in range(1, rounds + 1):
-            for name, file in (("plain", None), ("TLS", certificate)):
-                run = timed_run(cores, SLOW, *arguments, compare=False, certificate=file)
-                costs_us[name].append((run.client.cpu_s(*run.window) or 0.0) / run.chunks * MILLION)
-                tell(f"{TLS_STREAMS} streams, {name}, round {number}: {costs_us[name][-1]:.2f} µs per chunk")
-            ratios.append(costs_us["TLS"][-1] / costs_us["plain"][-1])
+    arguments = ("--concurrency", TLS_STREAMS, "--requests", TLS_STREAMS * REQUESTS_PER_STREAM)
+    ratios: list[float] = []
+    costs_us: dict[str, list[float]] = {"plain": [], "TLS": []}
+    for number in range(1, rounds + 1):
+        for name, file in (("plain", None), ("TLS", certificate_file("self_signed"))):
+            run = timed_run(cores, SLOW, *arguments, compare=False, certificate=file)
+            costs_us[name].append((run.client.cpu_s(*run.window) or 0.0) / run.chunks * MILLION)
+            tell(f"{TLS_STREAMS} streams, {name}, round {number}: {costs_us[name][-1]:.2f} µs per chunk")
+        ratios.append(costs_us["TLS"][-1] / costs_us["plain"][-1])
     note = "; ".join(f"{name} {_spread(values)} µs" for name, values in costs_us.items())
     yield Row(f"{TLS_STREAMS} streams: CPU per chunk, TLS to plain", ratios, (1.5, 1.2), note=note)
 

@@ -6,7 +6,7 @@ the counts must add up to the server's own; and neither descriptors nor memory o
 copies of the run's log are damaged: each must be reported, or said to be damaged.
 
     python benchmarks/chaos.py [--requests N] [--fault-share F] [--workers N] [--seed N] [--damages N]
-        [--json]
+        [--tls] [--json]
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from trend import trend
 from loadgen.driver.client.endpoint import resent_id
 from loadgen.mock_endpoint.process import start_mock
 from loadgen.mock_endpoint.scenarios.chaos import AFTER_UNASKED
+from loadgen.mock_endpoint.scenarios.listeners import certificate_file
 from recorder.event import TERMINAL, EventType
 
 if TYPE_CHECKING:
@@ -89,18 +90,26 @@ class Outcome:
     requests_s: float
 
 
-def chaos(requests: int, fault_share: float, workers: int, seed: int, damages: int) -> Outcome:
-    """Send requests, and damage copies of the log.
+def chaos(
+    requests: int, fault_share: float, workers: int, seed: int, damages: int, *, tls: bool = False
+) -> Outcome:
+    """Send requests, over TLS or without, and damage copies of the log.
 
     Raises:
         RuntimeError: The run failed; the message is its own.
     """
     with (
         TemporaryDirectory(prefix="loadgen-chaos-") as folder,
-        start_mock(scenario="chaos", fault_share=fault_share, seed=seed) as mock,
+        start_mock(
+            scenario="chaos",
+            fault_share=fault_share,
+            seed=seed,
+            tls_cert=certificate_file("self_signed") if tls else None,
+        ) as mock,
     ):
         run = Path(folder) / "run"
         load = ("-c", CONCURRENCY, "--requests", requests, "--workers", workers, "--no-probe")
+        load += ("--insecure",) if tls else ()
         process = under_load.start(mock.url, run, *load)
         try:
             samples = _watched(process, run, workers)
@@ -257,9 +266,11 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=2, help="worker processes; 2 by default")
     parser.add_argument("--seed", type=int, default=0, help="of the faults")
     parser.add_argument("--damages", type=int, default=20, help="damaged copies of the log; 20 by default")
+    parser.add_argument("--tls", action="store_true", help="over TLS")
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
     options = parser.parse_args()
-    result = chaos(options.requests, options.fault_share, options.workers, options.seed, options.damages)
+    settings = options.requests, options.fault_share, options.workers, options.seed, options.damages
+    result = chaos(*settings, tls=options.tls)
     if options.json:
         print(json.dumps(asdict(result), indent=2))
         return 1 if result.wrong else 0

@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 
 import orjson
 
+from loadgen.mock_endpoint.scenarios.listeners import certificate_file
 from loadgen.plugins.selftest.uploads import slow_server, true_ttft_ms
 from loadgen.sessions.run_session import run
 from loadgen.sessions.settings.perf import perf_settings
@@ -30,7 +31,8 @@ def main() -> None:
     parser.add_argument("--transport", default="native")
     parser.add_argument("--tls", action="store_true")
     chosen = parser.parse_args()
-    with TemporaryDirectory() as folder, slow_server(chosen.rate, _certificate(chosen, folder)) as served:
+    certificate = certificate_file("self_signed") if chosen.tls else None
+    with TemporaryDirectory() as folder, slow_server(chosen.rate, certificate) as served:
         url, records = served
         prompts = Path(folder, "prompts.jsonl")
         prompts.write_bytes(orjson.dumps({"prompt": "word " * (chosen.bytes // 5)}))
@@ -58,17 +60,6 @@ def main() -> None:
         errors = (ttft_ms - true[uuid], None if after_ms is None else after_ms - true[uuid], upload_ms)
         shown = "".join("             -" if each is None else f"{each:14.2f}" for each in errors)
         sys.stdout.write(f"{true[uuid]:11.2f}{shown}\n")
-
-
-def _certificate(chosen: argparse.Namespace, folder: str) -> Path | None:
-    """A new certificate in a folder; None without TLS."""
-    if not chosen.tls:
-        return None
-    import trustme
-
-    path = Path(folder, "server.pem")
-    trustme.CA().issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(path)
-    return path
 
 
 if __name__ == "__main__":

@@ -29,7 +29,6 @@ _WITHOUT_SCENARIO: Final = (
         "overrun",
         "speculate",
         "statements",
-        "tls_cert",
         "replies",
         "count_eos",
         "hold_calls",

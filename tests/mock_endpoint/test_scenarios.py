@@ -237,7 +237,6 @@ def test_why_nothing_is_played(server: MockProcess) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"scenario": "plain", "tls_cert": "a.pem"}, "leave out tls_cert"),
         ({"scenario": "plain", "replies": "x.jsonl"}, "replies"),
         ({"scenario": CHAOS, "fault_share": 1.5}, "choose from 0 to 1"),
     ],

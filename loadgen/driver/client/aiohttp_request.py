@@ -90,9 +90,11 @@ class RequestState(Passage):
     def answered(self, content: aiohttp.StreamReader, *, framed: bool) -> None:
         """Note the complete head, the reader of the body, and whether the body is framed."""
         self.head, self._content, self._framed = True, content, framed
+        if self.sock is not None:
+            self.heard_ns = self.heard_ns or self.sock.arrival_ns
+            if not content.total_bytes:
+                self._note_taken(self.sock)
         self.bare_bytes, self._body_bytes, self._body_ns = 0, content.total_bytes, self.heard_ns
-        if self.sock is not None and not content.total_bytes:
-            self._note_taken(self.sock)
 
     def read_on(self) -> None:
         """No action: asyncio reads before checking the time."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 from weakref import WeakValueDictionary
 
@@ -111,7 +112,9 @@ class AiohttpTransport:
         if self._silence is not None:
             self._silence.close()
         if self._session is not None:
-            await self._session.close()
+            # A TLS transport of asyncio that was closed twice fails when aiohttp asks for its context.
+            with suppress(AttributeError):
+                await self._session.close()
             self._session = None
 
     async def _carry(self, request: Request, state: RequestState) -> None:
@@ -132,6 +135,7 @@ class AiohttpTransport:
         if request.body:
             headers["Content-Type"] = request.content_type
             body = ObservedBody(request.body, request.content_type, state)
+        state.encrypted = self.endpoint.scheme == "https"
         # Without a body the head is the last of it.
         state.last = body is None
         try:
@@ -151,10 +155,9 @@ class AiohttpTransport:
         if response.status == _SWITCHING_PROTOCOLS:
             raise malformed("the server switches to another protocol")
         received = head(response.status, tuple(response.raw_headers))
-        encrypted = self.endpoint.scheme == "https"
         framed = not received.until_close or response.status in _WITHOUT_BODY
         state.answered(response.content, framed=framed)
-        first_byte_ns = sock.arrival_ns if encrypted else state.first_ns
+        first_byte_ns = sock.arrival_ns if state.encrypted else state.first_ns
         try:
             require_asked(response.status, first_byte_ns, state.begun_ns, is_reused=state.is_reused)
         except RequestFailedError:

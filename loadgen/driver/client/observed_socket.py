@@ -40,7 +40,8 @@ class Passage(ABC):
         self.begun_ns = 0  #: when the first byte of the request was handed to the kernel; 0 before
         self.is_reused = False
         self.first_ns = 0  #: arrival of the first bytes of the response; 0 before
-        self.heard_ns = 0  #: arrival of the last ones so far; 0 before
+        self.heard_ns = 0  #: arrival of the last ones so far, over TLS after the head; 0 before
+        self.encrypted = False  #: over TLS, where a read may be a ticket and not of the response
         self.broken: OSError | None = None  #: why nothing more can be read; None after an orderly end too
 
     @abstractmethod
@@ -132,7 +133,8 @@ class ObservedSocket(StampingSocket):
                 return count
             self._note_unasked(bytes(memoryview(buffers[0])[: min(count, _START_BYTES)]))
             return 0
-        passage.heard_ns = self.arrival_ns
+        if passage.head or not passage.encrypted:
+            passage.heard_ns = self.arrival_ns
         passage.bare_bytes += count
         if passage.head:
             passage.on_body()

@@ -6,7 +6,7 @@ import asyncio
 import socket
 import ssl
 from contextlib import suppress
-from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -24,9 +24,10 @@ _FILLERS: Final = 4
 class Listeners:
     """All listening sockets, and the places without a listener."""
 
-    def __init__(self, host: str, port: int) -> None:
+    def __init__(self, host: str, port: int, scheme: str) -> None:
         self._host = host
         self._port = port
+        self._scheme = scheme
         self._sockets: list[socket.socket] = []
         self._servers: list[asyncio.Server] = []
         self._bases: dict[Place, str] = {}
@@ -35,7 +36,7 @@ class Listeners:
         """Open every place; base URLs, without a path, by name."""
         own = self._authority(self._port)
         self._bases = {
-            "http": f"http://{own}",
+            "http": f"{self._scheme}://{own}",
             "plain_for_tls": f"https://{own}",
             "no_host": f"http://{NO_HOST}:{self._port}",
             "closed_port": f"http://{self._authority(self._bound())}",
@@ -80,10 +81,15 @@ class Listeners:
     async def _secured(self, certificate: str) -> int:
         """A port that speaks TLS, with a certificate that is not to be trusted."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(str(files(__package__) / "certificates" / f"{certificate}.pem"))
+        context.load_cert_chain(certificate_file(certificate))
         server = await asyncio.start_server(_hang_up, self._host, 0, ssl=context)
         self._servers.append(server)
         return int(server.sockets[0].getsockname()[1])
+
+
+def certificate_file(name: str) -> Path:
+    """The file of a certificate and its key (PEM): `self_signed` or `expired`."""
+    return Path(__file__).with_name("certificates") / f"{name}.pem"
 
 
 async def _hang_up(_: Any, writer: asyncio.StreamWriter) -> None:

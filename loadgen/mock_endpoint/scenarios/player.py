@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
-import struct
 import time
 from typing import TYPE_CHECKING, Final
 
@@ -12,21 +10,19 @@ from loadgen.mock_endpoint.scenarios.dialect import count
 from loadgen.mock_endpoint.scenarios.steps import Close, Flood, Reset, Send, StallStep
 
 if TYPE_CHECKING:
-    from loadgen.driver.client.arrival import StampingSocket
+    from loadgen.mock_endpoint.scenarios.played_socket import PlayedSocket
     from loadgen.mock_endpoint.scenarios.request import RequestReader
     from loadgen.mock_endpoint.scenarios.steps import ScenarioScript, Step
     from loadgen.mock_endpoint.truth import PlayedTruth
 
 _MS: Final = 1_000_000
-_AT_ONCE: Final = struct.pack("ii", 1, 0)
-"""`struct linger`: closing sends a RST."""
 
 
 class Player:
     """Plays scripts on one connection."""
 
-    def __init__(self, sock: StampingSocket, reader: RequestReader) -> None:
-        self._sock = sock
+    def __init__(self, client: PlayedSocket, reader: RequestReader) -> None:
+        self._client = client
         self._reader = reader
 
     async def play(self, script: ScenarioScript, truth: PlayedTruth) -> bool:
@@ -54,9 +50,9 @@ class Player:
             case StallStep():
                 await self._reader.hung_up()
             case Reset():
-                self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
+                self._client.reset_at_close()
             case Close():
-                pass
+                await self._client.end()
         return isinstance(step, Send)
 
     async def _send(self, step: Send, truth: PlayedTruth, *, stamped: bool) -> None:
@@ -67,14 +63,13 @@ class Player:
             truth.late_ns = max(truth.late_ns, late_ns)
         if stamped:
             truth.chunk_ns += [now_ns for content in step.contents if content.tokens and not content.choice]
-        await asyncio.get_running_loop().sock_sendall(self._sock, step.data)
+        await self._client.send(step.data)
         if not step.after:
             truth.done_ns = time.monotonic_ns()
 
     async def _flood(self, step: Flood) -> None:
-        loop = asyncio.get_running_loop()
         while True:
-            await loop.sock_sendall(self._sock, step.data)
+            await self._client.send(step.data)
             await asyncio.sleep(step.every_ms / 1e3)
 
 

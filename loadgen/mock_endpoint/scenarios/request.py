@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from loadgen.mock_endpoint.errors import MockError
@@ -10,9 +9,8 @@ from loadgen.mock_endpoint.errors import MockError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from loadgen.driver.client.arrival import StampingSocket
+    from loadgen.mock_endpoint.scenarios.played_socket import PlayedSocket
 
-_READ: Final = 64 * 1024
 _MOST_HEAD: Final = 64 * 1024
 _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 
@@ -38,10 +36,9 @@ class NotHTTPError(MockError):
 class RequestReader:
     """Reads the requests of one connection, one after the other."""
 
-    def __init__(self, sock: StampingSocket) -> None:
-        self._sock = sock
+    def __init__(self, client: PlayedSocket) -> None:
+        self._client = client
         self._unread = bytearray()
-        self._arrival_ns = 0
 
     async def next(self) -> ReceivedRequest | None:
         """Read the next request to the end, or raise `NotHTTPError`; None when there will be none."""
@@ -56,9 +53,9 @@ class RequestReader:
         except ValueError as error:
             raise NotHTTPError from error
         if headers.get("expect", "").lower() == "100-continue":
-            await asyncio.get_running_loop().sock_sendall(self._sock, _CONTINUE)
+            await self._client.send(_CONTINUE)
         whole = await self._skip_chunks() if "transfer-encoding" in headers else await self._exactly(length)
-        return ReceivedRequest(method, path, headers, self._arrival_ns) if whole is not None else None
+        return ReceivedRequest(method, path, headers, self._client.arrival_ns) if whole is not None else None
 
     async def hung_up(self) -> None:
         """Return when the client has closed or broken the connection; received data is dropped."""
@@ -101,8 +98,6 @@ class RequestReader:
         return taken
 
     async def _read(self) -> bool:
-        buffer = bytearray(_READ)
-        count = await asyncio.get_running_loop().sock_recv_into(self._sock, buffer)
-        self._arrival_ns = self._sock.arrival_ns
-        self._unread += memoryview(buffer)[:count]
-        return count > 0
+        received = await self._client.receive()
+        self._unread += received
+        return bool(received)

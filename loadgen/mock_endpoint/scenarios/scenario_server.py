@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
 import time
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any, Final
@@ -18,10 +19,12 @@ from loadgen.mock_endpoint.scenarios.chaos import AFTER_UNASKED, Chaos
 from loadgen.mock_endpoint.scenarios.frame_writers import DIALECTS
 from loadgen.mock_endpoint.scenarios.http import whole
 from loadgen.mock_endpoint.scenarios.listeners import Listeners
+from loadgen.mock_endpoint.scenarios.played_socket import PlayedSocket
 from loadgen.mock_endpoint.scenarios.player import Player
 from loadgen.mock_endpoint.scenarios.request import NotHTTPError, RequestReader
 from loadgen.mock_endpoint.scenarios.scenario import COMPLETED
 from loadgen.mock_endpoint.scenarios.timetable import INPUT_TOKENS
+from loadgen.mock_endpoint.tls_filter import TlsLayer, tls_context
 from loadgen.mock_endpoint.truth import PlayedTruth
 from workloads.errors import did_you_mean
 
@@ -47,7 +50,8 @@ async def serve_scenarios(
     """Serve until a stop is requested; raise `MockSetupError` if the port is taken."""
     with ExitStack() as opened:
         listeners = listen(options, opened)
-        places = Listeners(options.host, listeners[0].getsockname()[1])
+        scheme = "https" if options.tls_cert else "http"
+        places = Listeners(options.host, listeners[0].getsockname()[1], scheme)
         try:
             bases = await places.open()
             server = _ScenarioServer(options, tell, bases)
@@ -73,6 +77,7 @@ class _ScenarioServer:
         self._tell = tell
         self._chaos = Chaos(options.fault_share, options.seed)
         self._table = table(bases)
+        self._tls = tls_context(options)
         self._lines: set[asyncio.Task[None]] = set()
 
     async def accept(self, listener: socket.socket) -> None:
@@ -96,18 +101,21 @@ class _ScenarioServer:
         await asyncio.gather(*self._lines, return_exceptions=True)
 
     async def _serve(self, sock: StampingSocket) -> None:
-        with sock, suppress(OSError):
+        client = PlayedSocket(sock, None if self._tls is None else TlsLayer(self._tls))
+        with sock, suppress(OSError, ssl.SSLError):
             sock.setblocking(False)  # noqa: FBT003 (the socket module's own signature)
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             sock.stamp_arrivals()
-            reader = RequestReader(sock)
+            reader = RequestReader(client)
             try:
-                while (asked := await reader.next()) is not None and await self._answer(sock, reader, asked):
+                while (asked := await reader.next()) is not None and await self._answer(
+                    client, reader, asked
+                ):
                     pass
             except NotHTTPError:
-                await asyncio.get_running_loop().sock_sendall(sock, _NOT_HTTP)
+                await client.send(_NOT_HTTP)
 
-    async def _answer(self, sock: StampingSocket, reader: RequestReader, asked: ReceivedRequest) -> bool:
+    async def _answer(self, client: PlayedSocket, reader: RequestReader, asked: ReceivedRequest) -> bool:
         """Answer one request; tell whether the connection lives on."""
         name, path = _addressed(asked.path, self._name)
         if (
@@ -117,8 +125,8 @@ class _ScenarioServer:
         ):
             scenario = self._chaos.draw(protocol) if name == CHAOS else SCENARIOS[name]
             if protocol in scenario.protocols and scenario.place == "http":
-                return await self._play(sock, reader, asked, scenario, protocol)
-        await asyncio.get_running_loop().sock_sendall(sock, self._page(asked.method, name, path))
+                return await self._play(client, reader, asked, scenario, protocol)
+        await client.send(self._page(asked.method, name, path))
         return True
 
     def _page(self, method: str, name: str, path: str) -> bytes:
@@ -132,7 +140,7 @@ class _ScenarioServer:
 
     async def _play(
         self,
-        sock: StampingSocket,
+        client: PlayedSocket,
         reader: RequestReader,
         asked: ReceivedRequest,
         scenario: Scenario,
@@ -148,7 +156,7 @@ class _ScenarioServer:
             input_tokens=INPUT_TOKENS,
         )
         try:
-            alive = await Player(sock, reader).play(script, truth)
+            alive = await Player(client, reader).play(script, truth)
             _judge(truth, scenario)
         finally:
             truth.done_ns = truth.done_ns or time.monotonic_ns()

@@ -46,6 +46,10 @@ def selftest(
         list[str] | None,
         Option(help="A scenario to try; repeatable. Default: all."),
     ] = None,
+    tls: Annotated[
+        bool,
+        Option(help="Try the scenarios over TLS, with a server whose certificate is not verified."),
+    ] = False,
     json: Json = False,
     keep: Annotated[
         Path | None,
@@ -82,20 +86,23 @@ def selftest(
     runs = [
         scenario.name
         for scenario in whole.values()
-        if (not only or scenario.name in only)
+        if not tls
+        and (not only or scenario.name in only)
         and set(protocol or scenario.protocols) & set(scenario.protocols)
     ]
     names = [name for name in only or () if name not in whole]
     chosen = rows(names, protocol, transports) if names or not only or not runs else []
+    if tls:
+        chosen = [row for row in chosen if row.scenario.place == "http"]
     pairs = [(name, each) for name in runs for each in dict.fromkeys(transports)]
-    results = _try(chosen, [pair for pair in pairs if pair != (GRPC.name, "aiohttp")], keep)
+    results = _try(chosen, [pair for pair in pairs if pair != (GRPC.name, "aiohttp")], keep, tls=tls)
     _print(results, json=json)
     if not all(result.passed for result in results):
         raise SystemExit(ExitCode.FAIL)
 
 
 def _try(
-    rows: Sequence[ConformanceRow], runs: Sequence[tuple[str, str]], keep: Path | None
+    rows: Sequence[ConformanceRow], runs: Sequence[tuple[str, str]], keep: Path | None, *, tls: bool
 ) -> list[RowResult]:
     """Try the rows, and whole runs by name and transport, and show the progress."""
     from loadgen.cli.terminal.live import StatusLine
@@ -107,14 +114,19 @@ def _try(
         done = _RowProgress(len(rows), status)
         if keep is None:
             with scratch_folder("loadgen-selftest-") as folder:
-                return _results(rows, runs, folder, done)
+                return _results(rows, runs, folder, done, tls=tls)
         if keep.exists():
             raise errors.UsageError(f"--keep {keep}: the folder exists; name a new one")
-        return _results(rows, runs, keep, done)
+        return _results(rows, runs, keep, done, tls=tls)
 
 
 def _results(
-    rows: Sequence[ConformanceRow], runs: Sequence[tuple[str, str]], folder: Path, done: _RowProgress
+    rows: Sequence[ConformanceRow],
+    runs: Sequence[tuple[str, str]],
+    folder: Path,
+    done: _RowProgress,
+    *,
+    tls: bool,
 ) -> list[RowResult]:
     from loadgen.plugins.selftest.grpc_requests import GRPC, try_grpc
     from loadgen.plugins.selftest.replayed_sessions import SESSIONS, try_sessions
@@ -126,7 +138,7 @@ def _results(
 
     tried = {SESSIONS.name: try_sessions, UPLOADS.name: try_uploads, STATED.name: try_stated}
     tried |= {VECTORS.name: try_vectors, SPOKEN.name: try_speech, GRPC.name: try_grpc}
-    results = try_all(rows, folder, done=done) if rows else []
+    results = try_all(rows, folder, done=done, tls=tls) if rows else []
     return results + [tried[name](transport, folder / f"{name}-{transport}") for name, transport in runs]
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 import time
 from collections import defaultdict
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPSConnection
 from itertools import count
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final
@@ -30,6 +31,7 @@ from loadgen.mock_endpoint.process import start_mock
 from loadgen.mock_endpoint.scenarios.answers import KEY
 from loadgen.mock_endpoint.scenarios.dialects import plain_sse
 from loadgen.mock_endpoint.scenarios.frame_writers import DIALECTS
+from loadgen.mock_endpoint.scenarios.listeners import certificate_file
 from loadgen.plugins.selftest.measured import read
 from loadgen.plugins.selftest.row_result import closest, evaluate
 from recorder.event import Event, EventType
@@ -140,7 +142,10 @@ async def _ask_row(number: int, row: ConformanceRow, base: str, log: Log, make_c
     path = f"/{scenario.name}/v1"
     places = {"path": f"{path}{DIALECTS[row.protocol].path}", **plain_sse.PLACES} if entry.described else {}
     codec = make_codec(row.protocol, places)
-    target = endpoint(base if entry.rooted else f"{base}{path}", codec.headers(KEY), rooted=entry.rooted)
+    url = base if entry.rooted else f"{base}{path}"
+    # No authority has signed the certificate of the server; those of other places must be refused.
+    verify = scenario.place != "http"
+    target = endpoint(url, codec.headers(KEY), verify=verify, rooted=entry.rooted)
     transport = load_transport(row.transport)(target, scenario.timeouts)
     generation = Generation("scenario", stream=entry.stream != "never")
     emit = partial(log, transport)
@@ -172,17 +177,19 @@ def try_all(
     done: Callable[[ConformanceRow], None] = lambda _: None,
     make_codec: MakeCodec = codec_of,
     at_once: int = AT_ONCE,
+    tls: bool = False,
 ) -> list[RowResult]:
     """Try rows; repeat rows that differ only in times, up to four times, with less concurrency.
 
-    In a repetition the request that is closest to the truth counts.
+    In a repetition the request that is closest to the truth counts. With `tls` the server speaks TLS.
 
     Raises:
         MockSetupError: The server did not start.
         WriterError, LogError: A log could not be written, or read.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with start_mock(scenario="plain", truth=folder / "truth.jsonl") as mock:
+    certificate = certificate_file("self_signed") if tls else None
+    with start_mock(scenario="plain", truth=folder / "truth.jsonl", tls_cert=certificate) as mock:
         asking = partial(ask, bases=bases(mock), done=done, make_codec=make_codec)
         results = {
             result.row: result
@@ -211,7 +218,13 @@ def _attempt(
 def bases(mock: MockProcess) -> Mapping[str, str]:
     """The server's base URL of each scenario, without a path."""
     parts = urlsplit(mock.url)
-    connection = HTTPConnection(parts.hostname or "", parts.port, timeout=_TABLE_TIMEOUT_S)
+    place: dict[str, Any] = {"host": parts.hostname, "port": parts.port, "timeout": _TABLE_TIMEOUT_S}
+    if parts.scheme == "https":
+        trust = ssl.create_default_context(cafile=certificate_file("self_signed"))
+        trust.check_hostname = False
+        connection: HTTPConnection = HTTPSConnection(**place, context=trust)
+    else:
+        connection = HTTPConnection(**place)
     with closing(connection):
         connection.request("GET", "/")
         table: list[dict[str, Any]] = orjson.loads(connection.getresponse().read())

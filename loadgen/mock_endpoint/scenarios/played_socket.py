@@ -1,0 +1,57 @@
+"""The socket of a client of scenarios, in clear or through TLS."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from loadgen.driver.client.arrival import StampingSocket
+    from loadgen.mock_endpoint.tls_filter import TlsLayer
+
+_READ: Final = 64 * 1024
+_AT_ONCE: Final = struct.pack("ii", 1, 0)
+"""`struct linger`: closing sends a RST."""
+
+
+class PlayedSocket:
+    """Sends and receives plain bytes.
+
+    Attributes:
+        arrival_ns: When the last segment of the received bytes had arrived.
+    """
+
+    def __init__(self, sock: StampingSocket, tls: TlsLayer | None) -> None:
+        self._sock = sock
+        self._tls = tls
+        self._loop = asyncio.get_running_loop()
+        self.arrival_ns = 0
+
+    async def send(self, data: bytes) -> None:
+        """Send all of the data, or raise `OSError`."""
+        await self._loop.sock_sendall(self._sock, self._tls.encrypt(data) if self._tls else data)
+
+    async def receive(self) -> bytes:
+        """Receive what comes next; empty when the client has ended its stream."""
+        buffer = bytearray(_READ)
+        while count := await self._loop.sock_recv_into(self._sock, buffer):
+            self.arrival_ns = self._sock.arrival_ns
+            received = memoryview(buffer)[:count]
+            if self._tls is None:
+                return bytes(received)
+            data = self._tls.decrypt(received)
+            await self.send(b"")  # the handshake
+            if data:
+                return data
+        return b""
+
+    async def end(self) -> None:
+        """End the stream in TLS, before the socket is closed."""
+        if self._tls:
+            await self._loop.sock_sendall(self._sock, self._tls.end())
+
+    def reset_at_close(self) -> None:
+        """Make the close of the socket a RST."""
+        self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
