@@ -57,17 +57,23 @@ def main() -> int:
         check_installation(platform, version)
     for file in files:
         print(f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.relative_to(ROOT)}")
+    if f"## {version} (unreleased)" in (ROOT / "CHANGELOG.md").read_text():
+        sys.exit(f"error: all checks passed; date the section of CHANGELOG.md: `## {version} (YYYY-MM-DD)`")
     print(f"to publish: git tag v{version} && git push origin v{version} && twine upload dist/*")
     return 0
 
 
 def require_ready() -> str:
-    """The version, which the changelog and no tag has; the tree has no change that is not committed."""
+    """The version, which is that of changelog and images, without a tag; every change is committed."""
     version: str = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     changelog = (ROOT / "CHANGELOG.md").read_text()
     faults = []
     if not re.search(rf"^## {re.escape(version)}\b", changelog, re.MULTILINE):
         faults.append(f"CHANGELOG.md has no section '## {version}'")
+    for file in (*ROOT.glob("deploy/*.yaml"), ROOT / "docs" / "deploy.md"):
+        images = set(re.findall(r"/llm-loadgen(?:-ray)?:([\d.]+\d)", file.read_text()))
+        if other := images - {version}:
+            faults.append(f"{file.relative_to(ROOT)} has images of version {', '.join(other)}")
     if _run("git", "tag", "--list", f"v{version}").strip():
         faults.append(f"the tag v{version} exists: raise the version in pyproject.toml")
     if changed := _run("git", "status", "--porcelain", "--untracked-files=no").strip():
