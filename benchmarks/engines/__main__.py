@@ -44,14 +44,16 @@ def main() -> None:
     chosen.out.mkdir(parents=True, exist_ok=True)
     records = []
     for name in chosen.only or ENGINES:
+        own: list[dict[str, Any]] = []
         try:
             ENGINES[name].install()
-            own = [
+            own.extend(
                 measured(server, chosen.out.resolve() / slug(server.name)) for server in ENGINES[name].SERVERS
-            ]
+            )
         except (OSError, subprocess.CalledProcessError) as error:
-            own = [{"server": name, "failure": f"not installed: {error}", "rows": [], "steps": []}]
-        (chosen.out / f"{name}.json").write_text(json.dumps(own, indent=1, default=asdict))
+            own.append({"server": name, "failure": f"not installed: {error}", "rows": [], "steps": []})
+        finally:  # also the servers before an interrupt
+            (chosen.out / f"{name}.json").write_text(json.dumps(own, indent=1, default=asdict))
         records += own
     print(table(records))
     sys.exit(any(has_failed(record) for record in records))
