@@ -90,6 +90,7 @@ def _compile(sources: Sequence[Path], module: Path) -> str | None:
     command = [*compiler, *FLAGS, f"-I{include}", "-o", str(partial), *map(str, sources)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        return (done.stderr.strip().splitlines() or [f"the compiler ended with {done.returncode}"])[0]
+        lines = done.stderr.strip().splitlines() or [f"the compiler ended with {done.returncode}"]
+        return next((line for line in lines if "error" in line), lines[0])
     partial.replace(module)
     return None

@@ -15,6 +15,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import tomllib
 import zipfile
@@ -39,15 +40,23 @@ TARGETS: Final = {
 }
 """The targets of Zig by the platforms of wheels."""
 
+MULTIARCH: Final = sysconfig.get_config_var("MULTIARCH") or ""
+
 
 def main() -> int:
     """Build, check, and print what to upload."""
     version = require_ready()
     shutil.rmtree(DIST, ignore_errors=True)
-    with tempfile.TemporaryDirectory(prefix="loadgen-release-") as again:
-        for folder in (DIST, Path(again)):
-            build_all(folder)
-        require_equal(DIST, Path(again))
+    with tempfile.TemporaryDirectory(prefix="loadgen-release-") as work:
+        headers, again = Path(work, "include"), Path(work, "again")
+        own = Path(sysconfig.get_path("include"))
+        shutil.copytree(own, headers)
+        # Debian's pyconfig.h includes that of its machine, which a compiler for another one does not find.
+        if (of_machine := own.parent / MULTIARCH / own.name / "pyconfig.h").exists():
+            shutil.copy(of_machine, headers)
+        for folder in (DIST, again):
+            build_all(folder, headers)
+        require_equal(DIST, again)
     files = sorted(DIST.iterdir())
     _run(sys.executable, "-m", "twine", "check", "--strict", *map(str, files))
     for file in files:
@@ -83,13 +92,13 @@ def require_ready() -> str:
     return version
 
 
-def build_all(folder: Path) -> None:
+def build_all(folder: Path, headers: Path) -> None:
     """Build each wheel and the sdist into a folder."""
     for platform, target in TARGETS.items():
-        compiler = f"{sys.executable} -m ziglang cc -target {target}"
-        _build("wheel", folder, CC=compiler, LOADGEN_PLATFORM=platform)
+        compiler = f"{sys.executable} -m ziglang cc -target {target} -I{headers}"
+        said = _build("wheel", folder, CC=compiler, LOADGEN_PLATFORM=platform)
         if not list(folder.glob(f"*{platform}.whl")):
-            sys.exit(f"error: no wheel for {platform}: run `{compiler} --version`")
+            sys.exit(f"error: no wheel for {platform}:\n{said}")
     _build("wheel", folder, LOADGEN_PURE="1")
     _build("sdist", folder)
 
@@ -140,9 +149,9 @@ def check_installation(platform: str, version: str) -> None:
         sys.exit(f"error: {platform}: installed {sorted(compiled)}, expected {sorted(expected)}")
 
 
-def _build(target: str, folder: Path, **environment: str) -> None:
+def _build(target: str, folder: Path, **environment: str) -> str:
     build = ("-m", "hatchling", "build", "--target", target, "--directory", str(folder))
-    _run(sys.executable, *build, **environment)
+    return _run(sys.executable, *build, **environment)
 
 
 def _run(*command: str, **environment: str) -> str:
@@ -152,7 +161,7 @@ def _run(*command: str, **environment: str) -> str:
     )
     if done.returncode:
         sys.exit(f"error: {' '.join(command)}\n{done.stdout}{done.stderr}")
-    return done.stdout
+    return done.stdout + done.stderr
 
 
 if __name__ == "__main__":
