@@ -41,7 +41,8 @@ ROOT: Final = Path(__file__).parents[1]
 PACKAGES: Final = ("lazy_dataclasses", "loadgen", "recorder", "reporter", "rulesets", "workloads")
 
 STREAMS: Final = (100, 300, 1000, 3000)
-REQUESTS_PER_STREAM: Final = 4
+REQUESTS_PER_STREAM: Final = 8
+"""Of fewer, the ramp of 3,000 connections would be a part of the figure."""
 TLS_STREAMS: Final = 200
 REPORTED: Final = 1_000_000
 MILLION: Final = 1e6

@@ -14,6 +14,8 @@ import pytest
 
 from loadgen.driver.client.aiohttp_transport import AiohttpTransport
 from loadgen.driver.client.failure import Failure
+from loadgen.driver.client.http_transport import InterpretedTransport
+from loadgen.driver.client.tls import TLSLayer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -194,6 +196,23 @@ def test_keys_change_in_mid_stream(
     server, exchanges = several(tls, *[[*script, change_keys, wire.chunk(b"")]] * 9, verify=False)
     assert [(each.failure, each.stream.body()) for each in exchanges] == [(None, b"abcd")] * 9
     assert server.connections == 1 or not waits
+
+
+def test_a_request_while_keys_are_being_changed(
+    several: Any, certified: Any, wire: Any, transport_kind: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing of the request has left, and another connection carries the request."""
+    encrypt, meets = TLSLayer.encrypt, iter([False, True])
+
+    def encrypted(layer: TLSLayer, data: bytes) -> bytes:
+        if next(meets, False):
+            raise ssl.SSLWantReadError
+        return encrypt(layer, data)
+
+    monkeypatch.setattr(TLSLayer, "encrypt", encrypted)
+    server, exchanges = several(certified("127.0.0.1"), *[[wire.chunked(b"abc")]] * 2, verify=False)
+    assert [(each.failure, each.stream.body()) for each in exchanges] == [(None, b"abc")] * 2
+    assert server.connections == 1 + (transport_kind.make is InterpretedTransport)
 
 
 def test_bytes_that_make_no_record(several: Any, certified: Any, wire: Any, transport_kind: Any) -> None:

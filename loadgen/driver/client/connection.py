@@ -103,7 +103,12 @@ class Connection:
         self._begin()
         self._parser = httptools.HttpResponseParser(self)
         self._parser.set_dangerous_leniencies(lenient_chunked_length=True)
-        data = data if self._tls is None else self._tls.encrypt(data)
+        try:
+            data = data if self._tls is None else self._tls.encrypt(data)
+        except ssl.SSLError as error:  # the keys are being changed, and nothing has left: as in `_wire.c`
+            self._begun_ns = time.monotonic_ns()
+            self._lost(error)
+            return
         self._upload = ObservedUpload(self._sock, len(data)) if len(data) >= OBSERVED_BYTES else None
         self._send(data)
 
@@ -161,7 +166,7 @@ class Connection:
             return
         if sent < len(data):
             if not self._unsent:
-                self._ready.watch_writing(self._sock.fileno(), self._on_writable)
+                self._ready.watch_writing(self._sock.fileno(), lambda: self._send(self._unsent))
             self._unsent = memoryview(data)[sent:]
             return
         if self._unsent:
@@ -181,9 +186,6 @@ class Connection:
         else:
             self._send(reply)
 
-    def _on_writable(self) -> None:
-        self._send(self._unsent)
-
     # Receiving…
 
     def _begin(self) -> None:
@@ -191,8 +193,7 @@ class Connection:
         self._head: Head | None = None
         self._headers: list[tuple[bytes, bytes]] = []
         self._bare_bytes = 0
-        self._begun_ns = self._first_byte_ns = self._body_ns = 0
-        self.heard_ns = 0
+        self.heard_ns = self._begun_ns = self._first_byte_ns = self._body_ns = 0
         self._read = (b"", 0, 0)
         self._unparsed: list[Read] = []
         self._in_no_hurry = False
