@@ -1,4 +1,4 @@
-"""Dataclasses that are cheap to define: `__init__` is compiled on the first instance.
+"""Dataclasses that are cheap to define: `__init__` is compiled when there are several instances.
 
 The standard decorator compiles six methods of each class when the class is defined, about a millisecond; a
 program of some hundred dataclasses would spend more on that than on a short run. The classes work with
@@ -29,6 +29,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from dataclasses import dataclass
+
+_FEW = 8  #: instances before `__init__` is compiled, which takes as long as twenty of them
 
 __all__ = ["KW_ONLY", "MISSING", "asdict", "dataclass", "field", "fields", "is_dataclass", "replace"]
 
@@ -106,7 +108,8 @@ def _add_methods(cls: type, every: tuple[Field[Any], ...], *, frozen: bool, eq: 
         methods["__hash__"] = (lambda self: hash(values(self))) if frozen else None
     if frozen:
         names = frozenset(each.name for each in every)
-        methods["__setattr__"], methods["__delattr__"] = _refusals(cls, names)
+        methods["__setattr__"] = _refusal(cls, names, object.__setattr__, "assign to")
+        methods["__delattr__"] = _refusal(cls, names, object.__delattr__, "delete")
         methods["__getstate__"], methods["__setstate__"] = _state, _restore
     has_hash = cls.__dict__.get("__hash__") is not None
     for name, method in methods.items():
@@ -115,11 +118,41 @@ def _add_methods(cls: type, every: tuple[Field[Any], ...], *, frozen: bool, eq: 
 
 
 def _init_on_use(cls: Any, every: tuple[Field[Any], ...], *, frozen: bool) -> Callable[..., None]:
+    left, put = _FEW, object.__setattr__ if frozen else setattr
+
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
-        cls.__init__ = _init(cls, every, frozen=frozen)
-        cls.__init__(self, *args, **kwargs)
+        nonlocal left
+        left -= 1
+        if left < 0 or (values := _values_of(every, args, kwargs)) is None:
+            cls.__init__ = _init(cls, every, frozen=frozen)
+            cls.__init__(self, *args, **kwargs)
+            return
+        for name, value in values.items():
+            put(self, name, value)
+        if hasattr(cls, "__post_init__"):
+            self.__post_init__()
 
     return __init__
+
+
+def _values_of(
+    every: tuple[Field[Any], ...], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> dict[str, Any] | None:
+    """The value of each field; None for arguments that the compiled method refuses."""
+    places, values = (each.name for each in every if each.init and not each.kw_only), {}
+    passed = dict(zip(places, args, strict=False)) | kwargs
+    if len(passed) < len(args) + len(kwargs):
+        return None
+    for each in every:
+        if each.init and each.name in passed:
+            values[each.name] = passed.pop(each.name)
+        elif each.default_factory is not MISSING:
+            values[each.name] = each.default_factory()
+        elif each.default is not MISSING:
+            values[each.name] = each.default
+        elif each.init:
+            return None
+    return None if passed else values
 
 
 def _init(cls: Any, every: tuple[Field[Any], ...], *, frozen: bool) -> Callable[..., None]:
@@ -164,18 +197,13 @@ def _equality(values: Callable[[Any], tuple[Any, ...]]) -> Callable[[Any, object
     return __eq__
 
 
-def _refusals(cls: type, names: frozenset[str]) -> tuple[Callable[..., None], Callable[..., None]]:
-    def __setattr__(self: Any, name: str, value: object) -> None:  # noqa: N807
+def _refusal(cls: type, names: frozenset[str], act: Callable[..., None], verb: str) -> Callable[..., None]:
+    def refuse(self: Any, name: str, *value: object) -> None:
         if type(self) is cls or name in names:
-            raise FrozenInstanceError(f"cannot assign to field {name!r}")
-        object.__setattr__(self, name, value)
+            raise FrozenInstanceError(f"cannot {verb} field {name!r}")
+        act(self, name, *value)
 
-    def __delattr__(self: Any, name: str) -> None:  # noqa: N807
-        if type(self) is cls or name in names:
-            raise FrozenInstanceError(f"cannot delete field {name!r}")
-        object.__delattr__(self, name)
-
-    return __setattr__, __delattr__
+    return refuse
 
 
 @recursive_repr()

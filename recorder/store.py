@@ -1,7 +1,7 @@
 """The SQLite file: create a log, open a log, append rows.
 
 WAL with `synchronous=NORMAL`: a commit survives the death of this process at any moment (also by `kill -9`),
-costs no fsync, and the loss of power can take the last commits but never the file.
+costs no fsync, and the loss of power can take the last commits, but not the file once it has the first ones.
 """
 
 from __future__ import annotations
@@ -76,6 +76,7 @@ class Store:
         self._path = path
         self._connection = connection
         self._hold = hold
+        self._is_synced = False
 
     @classmethod
     def create(cls, path: Path, session: Session) -> Store:
@@ -129,6 +130,10 @@ class Store:
             if beat is not None:
                 connection.execute(schema.BEAT, beat)
             connection.execute("COMMIT")
+            if not self._is_synced:
+                # The first request does not wait until the disk has a new log.
+                connection.execute("PRAGMA wal_checkpoint")
+                self._is_synced = True
         except sqlite3.Error:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
@@ -187,6 +192,7 @@ def _made(path: Path, session: Session, undo: ExitStack) -> sqlite3.Connection:
     undo.callback(path.unlink, missing_ok=True)
     connection = connected(path, undo)
     connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
+    connection.execute("PRAGMA synchronous = OFF")  # `append` makes up for it
     _fill(connection, session)
     return connection
 

@@ -74,7 +74,7 @@ def defined(dataclass: Callable[..., Any]) -> dict[str, Any]:
     return {name: kind for name, kind in locals().items() if isinstance(kind, type)}
 
 
-LAZY, STANDARD = defined(lazy_dataclasses.dataclass), defined(dataclasses.dataclass)
+STANDARD = defined(dataclasses.dataclass)
 CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
     ("Point", (1,), {}),
     ("Point", (1, 2), {"tags": ["a"]}),
@@ -131,10 +131,14 @@ def facts(kinds: dict[str, Any], call: tuple[str, tuple[Any, ...], dict[str, Any
     ]
 
 
+@pytest.mark.parametrize("few", [0, 8])
 @pytest.mark.parametrize("call", CALLS, ids=str)
-def test_a_lazy_dataclass_is_as_a_standard_one(call: tuple[str, tuple[Any, ...], dict[str, Any]]) -> None:
-    """Construction, errors, equality, hashes, text, copies and frozenness are the same."""
-    assert facts(LAZY, call) == facts(STANDARD, call)
+def test_a_lazy_dataclass_is_as_a_standard_one(
+    call: tuple[str, tuple[Any, ...], dict[str, Any]], few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Construction, compiled or not, errors, equality, hashes, text, copies and frozenness are the same."""
+    monkeypatch.setattr(lazy_dataclasses, "_FEW", few)
+    assert facts(defined(lazy_dataclasses.dataclass), call) == facts(STANDARD, call)
 
 
 @lazy_dataclasses.dataclass(frozen=True, slots=True)

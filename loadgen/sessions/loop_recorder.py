@@ -27,11 +27,7 @@ PART: Final = 2000
 _LOOKS: Final = 20
 """How often it is looked whether to warn, in that time."""
 
-_LOOK_AGAIN_S: Final = 0.02
-_LOOK_SOON_S: Final = 0.001
-_LOOK_LATER: Final = 1.25
-"""The first pause, and by which factor each is longer than the one before it: most disks take milliseconds,
-and the first request waits for the log."""
+_LOOK_AGAIN_S: Final = 0.001  #: the first request waits for the log
 
 
 @asynccontextmanager
@@ -71,13 +67,11 @@ async def put_all(recorder: EventRecorder, events: Iterable[Event], stop: Stop) 
 
 async def _patiently(recorder: EventRecorder, done: Callable[[], bool], stop: Stop) -> None:
     """Wait for a condition, until waiting has become pointless."""
-    pause_s = _LOOK_SOON_S
     while not done():
         patience_s = GIVE_UP_AFTER_S if stop.aborting.is_set() else CLOSE_TIMEOUT_S
         if recorder.stalled_s > patience_s:
             return
-        await asyncio.sleep(pause_s)
-        pause_s = min(_LOOK_LATER * pause_s, _LOOK_AGAIN_S)
+        await asyncio.sleep(_LOOK_AGAIN_S)
 
 
 async def _warn(recorder: EventRecorder, observer: Observer) -> None:

@@ -302,8 +302,8 @@ def test_a_host_that_moves(
     async def scenario() -> list[Exchange]:
         async with serve([wire.sized(b"abc")]) as new, connect("http://moving.invalid") as transport:
 
-            def look_up(host: str, *_: Any, **__: Any) -> list[Any]:
-                asked.append(host)
+            def look_up(host: str | bytes, *_: Any, **__: Any) -> list[Any]:
+                asked.append(host.decode() if isinstance(host, bytes) else host)
                 port = (old_port, new.port)[len(asked) > 1]
                 return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
 

@@ -34,24 +34,18 @@ class LiveView:
     """The live view of a session; a context manager."""
 
     def __init__(
-        self,
-        progress: SessionProgress,
-        plan: Plan,
-        log: Path | None = None,
-        *,
-        quiet: bool,
-        block: bool = True,
+        self, progress: SessionProgress, plan: Plan, log: Path | None = None, *, block: bool = True
     ) -> None:
         self._progress = progress
         self._plan = plan
         self._status = StatusLine(rewritten=block)
-        self._log = log if block and self._status.is_terminal and not quiet else None
-        self._score = RunningScore(None if quiet else log)
+        self._log = log if block and self._status.is_terminal else None
+        self._score = RunningScore(log)
         self._reader: subprocess.Popen[bytes] | None = None
         self._block: Block | None = None
         self._writing = threading.Lock()
         self._ended = threading.Event()
-        self._thread = None if quiet else threading.Thread(target=self._run, name="live-view", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="live-view", daemon=True)
 
     def __enter__(self) -> Self:
         self._score.__enter__()
@@ -63,8 +57,7 @@ class LiveView:
 
             with suppress(OSError):
                 self._reader = start_reader(self._log)
-        if self._thread is not None:
-            self._thread.start()
+        self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -72,12 +65,11 @@ class LiveView:
         self._score.__exit__()
         if self._reader is not None:
             self._reader.kill()
-        if self._thread is not None:
-            self._thread.join(timeout=1.0)
+        self._thread.join(timeout=1.0)
         if self._reader is not None:
             self._reader.wait()
             for pipe in (self._reader.stdin, self._reader.stdout):
-                if pipe is not None and not (self._thread and self._thread.is_alive()):
+                if pipe is not None and not self._thread.is_alive():
                     pipe.close()
 
     @contextmanager

@@ -41,10 +41,13 @@ class Terminal(Observer):
 
     @contextmanager
     def session(self, progress: SessionProgress, plan: Plan, log: Path | None) -> Iterator[None]:
-        """Show a session in progress."""
+        """Show a session in progress, unless in quiet mode."""
+        if self._quiet:
+            yield
+            return
         from loadgen.cli.terminal.live import LiveView
 
-        with LiveView(progress, plan, log, quiet=self._quiet, block=self._live) as self._view:
+        with LiveView(progress, plan, log, block=self._live) as self._view:
             yield
         self._view = None
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import encodings.idna  # noqa: F401 (`socket.getaddrinfo` imports it, which would delay the first request)
 import errno
 import os
 import socket
@@ -51,6 +50,8 @@ class Dialer:
         self._endpoint = endpoint
         self._timeouts = timeouts
         self.where = f"{endpoint.host}:{endpoint.port}"
+        # For a text `socket.getaddrinfo` imports the encoding of other names, which takes a millisecond.
+        self._host = endpoint.host.encode() if endpoint.host.isascii() else endpoint.host
         self._addresses: list[Address] = []
         self._resolving = asyncio.Lock()
         self.tls: ssl.SSLContext | None = None
@@ -108,7 +109,7 @@ class Dialer:
         """The address of a host given as an address: no lookup is needed."""
         try:
             addresses = socket.getaddrinfo(
-                *(self._endpoint.host, self._endpoint.port),
+                *(self._host, self._endpoint.port),
                 type=socket.SOCK_STREAM,
                 flags=socket.AI_NUMERICHOST,
             )
@@ -117,13 +118,12 @@ class Dialer:
         return [(family, address) for family, _, _, _, address in addresses]
 
     async def _resolve(self) -> list[Address]:
-        host = self._endpoint.host
         try:
             addresses = await asyncio.get_running_loop().getaddrinfo(
-                host, self._endpoint.port, type=socket.SOCK_STREAM
+                self._host, self._endpoint.port, type=socket.SOCK_STREAM
             )
         except (socket.gaierror, UnicodeError) as error:
-            raise RequestFailedError(Failure.DNS, no_address(host, error)) from error
+            raise RequestFailedError(Failure.DNS, no_address(self._endpoint.host, error)) from error
         return [(family, address) for family, _, _, _, address in addresses]
 
     async def _secure(self, sock: StampingSocket) -> tuple[TLSLayer | None, float | None]:

@@ -9,7 +9,7 @@ from collections import deque
 from enum import Enum, IntEnum, auto
 from operator import attrgetter
 from struct import Struct
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from lazy_dataclasses import dataclass
 from loadgen.driver.client.endpoint import Endpoint  # noqa: TC001 (what is unpickled is imported before a fork)
@@ -170,16 +170,14 @@ class Command(Enum):
     """Say when nothing is in flight."""
     STOP = auto()
     """Issue nothing more."""
-    ABORT = auto()
-    """Abandon requests in flight: the session was interrupted."""
-    DRAIN_OVER = auto()
-    """Abandon requests in flight: the drain is over."""
-    OVERLOADED = auto()
-    """Abandon requests in flight: the endpoint cannot keep up."""
-    GATE_LOST = auto()
-    """Abandon requests in flight: a target is certain to be missed."""
     END = auto()
     """Close everything, say so, and end."""
+
+
+class GiveUp(NamedTuple):
+    """The parent's command to abandon requests in flight; the log keeps the reason, None for an interrupt."""
+
+    reason: str | None
 
 
 class WorkerMessage(IntEnum):
@@ -195,7 +193,7 @@ class WorkerMessage(IntEnum):
     CRASHED = auto()
 
 
-def command(what: WorkerConfig | Phase | Command) -> bytes:
+def command(what: WorkerConfig | Phase | Command | GiveUp) -> bytes:
     """A parent's message as a frame."""
     return framed(pickle.dumps(what, pickle.HIGHEST_PROTOCOL))
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from loadgen.driver.phase import Phase
-    from loadgen.driver.workers.framing import Command, WorkerConfig
+    from loadgen.driver.workers.framing import Command, GiveUp, WorkerConfig
     from loadgen.driver.workers.launcher import WorkerProcess
     from recorder.schema import Row
 
@@ -79,7 +79,7 @@ class WorkerHandle:
             self.tell(what)
         return self.answer
 
-    def tell(self, what: WorkerConfig | Phase | Command) -> None:
+    def tell(self, what: WorkerConfig | Phase | Command | GiveUp) -> None:
         """Say something that is not answered."""
         if not self.lost:
             self._outbox.send(command(what))

@@ -11,13 +11,12 @@ from loadgen.driver.errors import WorkerLostError
 from loadgen.driver.load import Closed
 from loadgen.driver.phase import Shard
 from loadgen.driver.progress import SessionProgress
-from loadgen.driver.stop import DRAIN_OVER, GATE_LOST, OVERLOADED
-from loadgen.driver.workers.framing import Command, QueueBounds, WorkerConfig, packed
+from loadgen.driver.workers.framing import Command, GiveUp, QueueBounds, WorkerConfig, packed
 from loadgen.driver.workers.handle import WorkerHandle
 from recorder.event import Event, EventType
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from loadgen.driver.client.endpoint import Endpoint
     from loadgen.driver.phase import Phase
@@ -40,13 +39,6 @@ PATIENCE_S: Final = 10.0
 
 LOOKS: Final = 30
 """How many looks in a row must find a worker silent: a parent that was stopped itself has not looked."""
-
-_GIVING_UP: Final[Mapping[str | None, Command]] = {
-    DRAIN_OVER: Command.DRAIN_OVER,
-    OVERLOADED: Command.OVERLOADED,
-    GATE_LOST: Command.GATE_LOST,
-}
-"""How workers are asked to give up what is in flight, by the reason; else it is an interrupt."""
 
 _REMEDY_BUG: Final = "The load generator has a bug: please report the bug, with the log."
 _REMEDY_KILLED: Final = (
@@ -164,13 +156,13 @@ class WorkerPool:
 
     def abort(self, reason: str | None = None) -> None:
         """Abandon all requests in flight, and kill unresponsive workers; the log keeps the reason."""
-        self._tell_all(_GIVING_UP.get(reason, Command.ABORT))
+        self._tell_all(GiveUp(reason))
         # A worker that gets this twice has had some of its patience already.
         self._aborting = self._aborting or self._kill_later()
         # What they have still to say is little, and their end must not wait for the disk.
         self._listen_to_all()
 
-    def _tell_all(self, word: Command) -> None:
+    def _tell_all(self, word: Command | GiveUp) -> None:
         for worker in self._workers:
             worker.tell(word)
 

@@ -24,13 +24,13 @@ from loadgen.driver.issuing import Issuer
 from loadgen.driver.phase import Phase, Shard
 from loadgen.driver.requests.attempt import Retries
 from loadgen.driver.requests.turn import RequestRunner
-from loadgen.driver.stop import DRAIN_OVER, GATE_LOST, OVERLOADED
 from loadgen.driver.system.clock import system_clock
 from loadgen.driver.system.memory import calm, copy_shared_pages, return_free_memory
 from loadgen.driver.workers.framing import (
     READ_BYTES,
     Command,
     FrameReader,
+    GiveUp,
     WorkerConfig,
     WorkerMessage,
     commanded,
@@ -52,13 +52,6 @@ PROGRESS_INTERVAL_S: Final = 0.1
 
 COMPLETENESS_INTERVAL_S: Final = 0.02
 """How often a worker tells until when all that has ended is among its events."""
-
-_GIVEN_UP_FOR: Final = {
-    Command.DRAIN_OVER: DRAIN_OVER,
-    Command.OVERLOADED: OVERLOADED,
-    Command.GATE_LOST: GATE_LOST,
-}
-"""What the log says of a request that is given up because of such a word."""
 
 
 def main(fd: int, counter_fd: int, transport: str) -> None:
@@ -192,10 +185,8 @@ class Worker:
                 case Command.STOP:
                     self._issuer.stop()
                     self._retries.stop()
-                case Command.ABORT:
-                    self._issuer.abort()
-                case Command.DRAIN_OVER | Command.OVERLOADED | Command.GATE_LOST as why:
-                    self._issuer.abort(_GIVEN_UP_FOR[why])
+                case GiveUp(reason):
+                    self._issuer.abort(reason)
                 case Command.END:
                     self._spawn(self._end())
 

@@ -14,7 +14,6 @@ from loadgen.driver.client.endpoint import Request
 from loadgen.driver.sensing.config import SensorConfig
 from loadgen.sessions.settings.telemetry_options import AUTO, NONE, exporter_of
 from recorder.event import Event, EventType
-from recorder.payloads import SensorStarted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from loadgen.driver.client.endpoint import Endpoint
     from loadgen.driver.sensing.config import SensorKind
     from loadgen.sessions.run.preparation import Prepared
+    from recorder.payloads import SensorStarted
 
 HOST_INTERVAL_S: Final = 1.0
 
@@ -51,7 +51,7 @@ def found_sensors(prepared: Prepared) -> tuple[SensorConfig, ...]:
 
 def declared_power(watts: float, at_ns: int) -> Event:
     """The logged event of a declared power: a sensor without readings."""
-    started = SensorStarted(source="declared", about={"power_w": watts})
+    started: SensorStarted = {"source": "declared", "about": {"power_w": watts}}
     return Event(EventType.SENSOR_STARTED, at_ns, data=started)
 
 
