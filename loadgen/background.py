@@ -76,9 +76,9 @@ class _Listener(Observer):
         _LOG.info("%s", text)
 
     @contextmanager
-    def session(self, progress: Counters, plan: Plan, log: Path | None) -> Iterator[None]:
+    def session(self, progress: Counters, plan: Plan, log: Path | None, *, scored: bool) -> Iterator[None]:
         """Follow the counters of a session."""
-        del log
+        del log, scored
         self._followed = (progress, plan)
         try:
             yield

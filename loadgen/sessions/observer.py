@@ -34,10 +34,10 @@ class Observer:
         """Take a line about how far things are, which a quiet caller leaves out."""
 
     def session(
-        self, progress: SessionProgress, plan: Plan, log: Path | None
+        self, progress: SessionProgress, plan: Plan, log: Path | None, *, scored: bool
     ) -> AbstractContextManager[object]:
-        """Follow a session while the context lasts."""
-        del progress, plan, log
+        """Follow a session while the context lasts; `scored`: the answers are scored while they come."""
+        del progress, plan, log, scored
         return nullcontext()
 
     def stoppable(self, ask: Callable[[], None]) -> None:

@@ -26,21 +26,20 @@ if TYPE_CHECKING:
     from loadgen.driver.plan import Plan
     from loadgen.driver.progress import SessionProgress
 
-_SOON_S: Final = 0.1
-"""How long a terminal is waited for that takes no output."""
+_SOON_S: Final = 0.1  #: how long a terminal is waited for that takes no output
 
 
 class LiveView:
     """The live view of a session; a context manager."""
 
     def __init__(
-        self, progress: SessionProgress, plan: Plan, log: Path | None = None, *, block: bool = True
+        self, progress: SessionProgress, plan: Plan, log: Path | None, *, block: bool, scored: bool
     ) -> None:
         self._progress = progress
         self._plan = plan
         self._status = StatusLine(rewritten=block)
         self._log = log if block and self._status.is_terminal else None
-        self._score = RunningScore(log)
+        self._score = RunningScore(log if scored else None)  # looking into the log delays the first request
         self._reader: subprocess.Popen[bytes] | None = None
         self._block: Block | None = None
         self._writing = threading.Lock()
@@ -54,7 +53,6 @@ class LiveView:
             from loadgen.sessions.run.live_reader import start_reader
 
             self._block = Block(sys.stderr)
-
             with suppress(OSError):
                 self._reader = start_reader(self._log)
         self._thread.start()

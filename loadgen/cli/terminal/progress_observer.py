@@ -40,14 +40,16 @@ class Terminal(Observer):
             self.note(text)
 
     @contextmanager
-    def session(self, progress: SessionProgress, plan: Plan, log: Path | None) -> Iterator[None]:
+    def session(
+        self, progress: SessionProgress, plan: Plan, log: Path | None, *, scored: bool
+    ) -> Iterator[None]:
         """Show a session in progress, unless in quiet mode."""
         if self._quiet:
             yield
             return
         from loadgen.cli.terminal.live import LiveView
 
-        with LiveView(progress, plan, log, block=self._live) as self._view:
+        with LiveView(progress, plan, log, block=self._live, scored=scored) as self._view:
             yield
         self._view = None
 

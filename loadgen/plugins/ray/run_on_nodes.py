@@ -161,7 +161,8 @@ async def measure_on_nodes(
                 if prepared.perf.verdict.abort_on_fail and prepared.left is None:
                     following = watch_gate(folder / LOG_NAME, group, recorder, clock, stop, observer)
                     background.append(asyncio.create_task(following))
-                with observer.session(group.progress, plan, folder / LOG_NAME if place.shared else None):
+                log, scored = (folder / LOG_NAME if place.shared else None), prepared.accuracy is not None
+                with observer.session(group.progress, plan, log, scored=scored):
                     hooks = hooks_of(prepared, recorder.put, clock)
                     await LoadSession(plan, group, group.tell, clock, stop, hooks).run()
                 sizes = await group.end()

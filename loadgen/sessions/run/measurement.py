@@ -95,7 +95,7 @@ async def measure(
 
                     following = watch_gate(folder / LOG_NAME, pool, recorder, clock, stop, observer)
                     background.append(asyncio.create_task(following))
-                with observer.session(pool.progress, plan, folder / LOG_NAME):
+                with observer.session(pool.progress, plan, folder / LOG_NAME, scored=bool(prepared.accuracy)):
                     hooks = hooks_of(prepared, recorder.put, clock)
                     await LoadSession(plan, pool, recorder.put, clock, stop, hooks).run()
                 await pool.end()
