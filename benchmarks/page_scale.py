@@ -82,7 +82,11 @@ _FIRST_PLOT: Final = """() => new Promise((resolve) => {
   const look = () => (has() ? resolve(performance.now()) : requestAnimationFrame(look));
   look();
 })"""
-_FIRST_PAINT: Final = "() => performance.getEntriesByName('first-contentful-paint')[0].startTime"
+_FIRST_PAINT: Final = """() => new Promise((resolve) => {
+  const look = (paints) =>
+    paints.getEntriesByName("first-contentful-paint").forEach((paint) => resolve(paint.startTime));
+  new PerformanceObserver(look).observe({ type: "paint", buffered: true });
+})"""
 
 
 def paints(page: Path, rounds: int) -> tuple[float | None, float | None]:

@@ -119,9 +119,10 @@ class Ranked:
         Raises:
             IndexError: No value has this rank.
         """
-        if not 0 <= rank < self.count:
+        finite = self.finite
+        if not 0 <= rank < finite + self.infinite:
             raise IndexError(f"there is no rank {rank} among {self.count} values")
-        if rank >= self.finite:
+        if rank >= finite:
             return math.inf
         return self.values[rank if self.upto is None else bisect_right(self.upto, rank)]
 

@@ -185,13 +185,13 @@ def figure(plots: Sequence[Plot | NoPlot], marks: PlotMarks | None = None) -> Fi
     Raises:
         ImportError: matplotlib is not there.
     """
-    # The figure is made without pyplot, which would look for a screen.
     from matplotlib import rc_context
-    from matplotlib.figure import Figure
+
+    from reporter.render.shown_figure import ShownFigure
 
     heights = [_height(plot) for plot in plots]
     with rc_context(_STYLE):
-        made = Figure(figsize=(_WIDTH, sum(heights)), layout="constrained")
+        made = ShownFigure(figsize=(_WIDTH, sum(heights)), layout="constrained")
         panels = made.subplots(len(plots), squeeze=False, height_ratios=heights)[:, 0]
         for axes, plot in zip(panels, plots, strict=True):
             _draw(axes, plot, marks or PlotMarks())

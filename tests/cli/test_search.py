@@ -95,6 +95,7 @@ def test_an_endpoint_that_meets_the_highest_load_passes(
     assert (end.value.code, result["stopped_because"]) == (0, "high_meets")
     assert (result["found"], result["concurrency"], result["between"]) == (False, 2, [2, None])
     assert "the top of the range. The limit is above it: search --concurrency 2.." in result["message"]
+    assert [str(trial["concurrency"]) for trial in result["tried"]][::2] == ["1", "2"]
 
 
 def test_a_trial_that_was_overloaded_says_so_in_its_line(made_run: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 from recorder import EventRecorder, EventType
 from rulesets import of_expressions
 from tests.accessibility import WIDTHS, violations_in_all_pairs
+from tests.controls import BOTH, operate_all
 
 if TYPE_CHECKING:
     import subprocess
@@ -84,7 +85,10 @@ def open_tab(
 
 
 def test_every_page_is_quiet_and_accessible(open_tab: Any, runs: Path, swept: Path) -> None:
-    """No complaint, no other host, nothing too wide, no script in a model's name, no violation of axe."""
+    """No complaint, no other host, nothing too wide, no script in a model's name, no violation of axe.
+
+    Every control has an effect, by keys and by the mouse; Ctrl+Enter runs a query.
+    """
     for name in ("sweep", "again"):
         shutil.copytree(swept, runs / name)
     tab = open_tab()
@@ -101,6 +105,12 @@ def test_every_page_is_quiet_and_accessible(open_tab: Any, runs: Path, swept: Pa
         tab.page.goto(tab.origin + path)
         assert violations_in_all_pairs(tab.page) == []
         assert tab.page.evaluate("document.documentElement.scrollWidth") == WIDTHS[-1]
+    for path in ("", "request?run=a&id=1", "sql"):
+        for by in BOTH:
+            tab.page.goto(tab.origin + path)
+            assert operate_all(tab.page, by, "main")
+    tab.page.get_by_label("Query").press("Control+Enter")
+    tab.page.get_by_text("1 row", exact=True).wait_for()
     assert tab.page.evaluate("window.pwned") is None
     assert [text for text in tab.complaints if "404" not in text] == []
     assert tab.hosts == {tab.origin}
@@ -122,13 +132,13 @@ def test_the_list_sorts_and_filters(open_tab: Any) -> None:
 
 
 def test_two_chosen_runs_are_compared(open_tab: Any) -> None:
-    """The button needs two; the page names both."""
+    """The button needs two, also by keys; the page names both."""
     tab = open_tab()
     button = tab.page.get_by_role("button", name="Compare")
     tab.page.get_by_label("compare a").check()
     assert button.is_disabled()
-    tab.page.get_by_label("compare c").check()
-    button.click()
+    tab.page.get_by_label("compare c").press("Space")
+    button.press("Enter")
     tab.page.wait_for_url(re.compile(r"/compare\?run=\w&run=\w"))
     assert "a vs c" in tab.page.inner_text("h1") or "c vs a" in tab.page.inner_text("h1")
 
@@ -157,9 +167,9 @@ def test_a_run_in_progress_updates(open_tab: Any, runs: Path) -> None:
         tokens = tab.page.get_by_role("group", name="Output tokens per second over time")
         assert tokens.is_hidden()
         tab.page.get_by_text("holds so far").wait_for()
-        assert violations_in_all_pairs(tab.page) == []
         answered(1200)
         tokens.locator(".canvas svg").wait_for()
+        assert violations_in_all_pairs(tab.page) == []
         assert tab.page.get_by_role("group", name="TTFT and failures over time").is_hidden()
         assert tab.page.evaluate("document.documentElement.scrollWidth") == WIDTHS[-1]
         tab.page.get_by_role("link", name="Its report so far").click()

@@ -126,6 +126,7 @@ def test_a_plot(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     assert points["x"].to_pylist() == [x for series in plot.series for x in series.x]
     (axes,) = plot.figure().axes
     assert axes.get_title(loc="left") == plot.title
+    assert axes.figure._repr_png_().startswith(b"\x89PNG")  # type: ignore[attr-defined, union-attr]
     assert plot._repr_html_().startswith(f'<img alt="{plot.title}" src="data:image/svg+xml;base64,')
     monkeypatch.setattr("loadgen.plots.find_spec", lambda _: None)
     html = plot._repr_html_()

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from loadgen.sessions.compare_runs import answers_of_comparison, compare_runs
 from loadgen.sessions.settings.compare import CompareSettings
 from reporter.render.html.comparison_page import render
-from tests.accessibility import violations
+from tests.accessibility import violations_in_all_pairs
+from tests.controls import BOTH, operate_all
 from tests.reporter.accuracy.conftest import Benchmark
 
 if TYPE_CHECKING:
@@ -51,5 +52,8 @@ def test_the_same_question_in_two_runs(
     assert [sides.nth(place).locator("dt").last.inner_text() for place in range(2)] == ["Verdict"] * 2
     assert "unparsed" in sides.nth(1).inner_text()
     assert tab.evaluate("document.documentElement.scrollWidth") == 390
-    assert violations(tab) == []
+    for by in BOTH:
+        tab.reload()
+        operate_all(tab, by, "#answers")
+    assert violations_in_all_pairs(tab) == []
     tab.close()

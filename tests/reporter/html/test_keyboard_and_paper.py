@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+from tests.controls import BOTH, operate_all
+
 if TYPE_CHECKING:
     from tests.reporter.html.conftest import MadePage
 
@@ -67,6 +69,10 @@ def test_every_control_is_reached_and_used_by_keys(hostile_page: MadePage, brows
     assert first.evaluate("one => one === document.activeElement")
     first.press("Escape")
     assert not first.is_visible()
+    for by in BOTH:
+        tab.goto(hostile_page.path.as_uri())
+        tab.wait_for_function(DRAWN)
+        operate_all(tab, by)
     tab.close()
 
 

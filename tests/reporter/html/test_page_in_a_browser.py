@@ -19,6 +19,7 @@ from reporter.render.html.page_writer import write
 from reporter.render.series_overview import SeriesOverview
 from reporter.run_row import Figures
 from tests.accessibility import violations_in_all_pairs
+from tests.controls import BOTH, operate_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -247,6 +248,9 @@ def test_the_pages_of_a_comparison_and_of_a_sweep(
             assert_axes_can_be_chosen(page)
         assert page.complaints == []
         if size == "desktop":
+            for by in BOTH:
+                page.tab.goto(path.as_uri())
+                operate_all(page.tab, by, "#curves" if path.stem == "sweep" else ".plots")
             assert violations_in_all_pairs(page.tab) == []
 
 
@@ -445,6 +449,9 @@ def test_samples_can_be_browsed(accuracy_page: MadePage, open_page: Any) -> None
     page.tab.locator('[data-by="tag-1"]').select_option("")
     page.tab.locator('[data-by="text"]').fill("question 3")
     assert shown.count() == 1
+    for by in BOTH:
+        page.tab.reload()
+        operate_all(page.tab, by, "#samples")
     assert page.complaints == []
 
 

@@ -26,7 +26,8 @@ from reporter.render.html.run_page import render
 from rulesets import of_expressions
 from rulesets.statistics import student
 from tests import golden
-from tests.accessibility import violations
+from tests.accessibility import violations_in_all_pairs
+from tests.controls import BOTH, operate_all
 from tests.reporter.conftest import ns
 
 if TYPE_CHECKING:
@@ -308,16 +309,22 @@ def test_a_request_says_its_figures(made: Made, browser: Any, tmp_path: Path) ->
             tab.locator(".lead button").click()
             assert row.locator(".more").is_visible()
             _colors_of_requests(tab)
+            for by in BOTH:
+                tab.reload()
+                operate_all(tab, by, "#session-lanes")
         elif has_scripts:
             tab.locator(".session .scroll").first.focus()
             tab.keyboard.press("ArrowRight")
             tab.keyboard.press("ArrowRight")
             assert "Turn 4 of main" in output.inner_text()
             assert "waited for agents 320 ms · delay 40 ms" in output.inner_text()
+            for key in ("ArrowRight", "ArrowRight", "Enter", "Tab", "Enter"):
+                tab.keyboard.press(key)
+            assert tab.locator('[data-request="request 9 2"] .more').is_visible()
             assert tab.evaluate("document.documentElement.scrollWidth") <= width
         if scheme == "dark":
             tab.evaluate(
                 "document.querySelectorAll('main > section:not(#session-lanes)').forEach(it => it.remove())"
             )
-            assert violations(tab) == []
+            assert violations_in_all_pairs(tab) == []
         context.close()

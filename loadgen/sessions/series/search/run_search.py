@@ -143,4 +143,4 @@ def span_of(settings: SearchSettings) -> tuple[float, float]:
             f"--{axis} {text}: write LOW..HIGH, two {numbers} above 0 and up to {HIGHEST[axis]:g}, the lower "
             "one first; either can be left out"
         )
-    return low, high
+    return (low, high) if axis == "rate" else (int(low), int(high))

@@ -459,6 +459,16 @@
         from = null;
       });
       pointer.on("dblclick", () => this.zoom(0, 100));
+      this.canvas.addEventListener("keydown", (event) => {
+        const { start, end } = this.chart.getOption().dataZoom[0];
+        const [middle, half] = [(start + end) / 2, (end - start) / 2];
+        const around = (at, reach) => this.zoom(Math.max(at - reach, 0), Math.min(at + reach, 100));
+        const move = (by) => around(Math.min(Math.max(middle + by, half), 100 - half), half);
+        const keys = { "+": () => around(middle, half / 2), "-": () => around(middle, 2 * half), 0: () => this.zoom(0, 100), ArrowLeft: () => move(-half), ArrowRight: () => move(half) };
+        if (!keys[event.key] || event.ctrlKey || event.metaKey) return;
+        event.preventDefault();
+        keys[event.key]();
+      });
       this.chart.on("click", ({ value }) => {
         if (value?.[7]) location.assign(value[7]);
       });
