@@ -83,6 +83,7 @@ def operate_all(tab: Any, by: Literal["keys", "mouse"], within: str = "body") ->
     Raises:
         playwright.sync_api.TimeoutError: A control has no visible effect; the message names the control.
     """
+    tab.emulate_media(reduced_motion="reduce")  # else the page scrolls under the pointer after a link
     tab.evaluate(_HELPERS)
     tried: list[str] = []
     while True:

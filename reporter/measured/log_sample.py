@@ -119,12 +119,11 @@ class Ranked:
         Raises:
             IndexError: No value has this rank.
         """
-        finite = self.finite
-        if not 0 <= rank < finite + self.infinite:
-            raise IndexError(f"there is no rank {rank} among {self.count} values")
-        if rank >= finite:
+        if rank < (finite := self.finite) and rank >= 0:
+            return self.values[rank if self.upto is None else bisect_right(self.upto, rank)]
+        if finite <= rank < finite + self.infinite:
             return math.inf
-        return self.values[rank if self.upto is None else bisect_right(self.upto, rank)]
+        raise IndexError(f"there is no rank {rank} among {self.count} values")
 
     def at_most(self, edge: float) -> int:
         """How many are at most a finite edge."""
