@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 _VALUES_AT_ONCE: Final = 16_000_000
 """How many values are sorted at a time, on all threads: DuckDB keeps them in memory until it has."""
 
+_LOOKED_AT: Final = 100
+"""Rows that tell columns apart."""
+
 COMPLETED: Final = "FROM samples WHERE measured AND status = 'completed'"
 """The requests that latencies are of."""
 
@@ -137,12 +140,11 @@ def summaries(
     Returns:
         By the columns' names; None for one without values.
     """
-    ((rows,),) = log.execute(f"SELECT count(*) {values}").fetchall()
-    at_once = max(1, _VALUES_AT_ONCE // max(rows, 1))
+    at_once = max(1, _VALUES_AT_ONCE // max(log.requests, 1))
     if at_once >= len(columns):
         return _of_batches(log, values, [columns], method, chosen)
-    constant, filled, copied = _constants_and_copies(log, values, columns, chosen)
-    distinct = [name for name in filled if name not in copied]
+    constant, others, copied = _constants_and_copies(log, values, columns, chosen)
+    distinct = [name for name in others if name not in copied]
     rounds = ceil(len(distinct) / max(THREADS, at_once))
     size = max(1, ceil(len(distinct) / (THREADS * max(1, rounds))))
     batches = [distinct[first : first + size] for first in range(0, len(distinct), size)]
@@ -184,16 +186,10 @@ def weighted_summary(
 def summaries_by_group(
     log: OpenLog, values: str, columns: Sequence[str], method: PercentileMethod
 ) -> dict[str, dict[Any, Summary]]:
-    """Summarize columns for each group of rows with the same `part`; groups without values are absent.
-
-    Args:
-        log: The log.
-        values: SQL from FROM on.
-        columns: Their names.
-        method: How percentiles are taken.
+    """Summarize columns of a query, SQL from FROM on, for each group of rows with the same `part`.
 
     Returns:
-        By column and by `part`.
+        By column and by `part`; groups without values are absent.
     """
     figures = ", ".join(f"{distribution(column, method)} AS {column}" for column in columns)
     rows = rows_of(log.execute(f"SELECT part, {figures} {values} AND part IS NOT NULL GROUP BY part"))
@@ -232,28 +228,24 @@ def summary(row: Mapping[str, Any], chosen: Mapping[str, Fraction] = PERCENTILES
 def _constants_and_copies(
     log: OpenLog, values: str, columns: Sequence[str], chosen: Mapping[str, Fraction]
 ) -> tuple[dict[str, Summary | None], list[str], dict[str, str]]:
-    """The summaries of columns with one value, the others with values, and the copies of others among those.
+    """The summaries of columns with one value, the other columns, and the copies of others among those.
 
     A scan is faster than a sort. Without reasoning, the first output token is the first token; where all
-    completed, all are the completed.
+    completed, all are the completed. The first rows tell which columns the scan has to look at.
     """
-    extent = ", ".join(f"[count({name}), min({name}), max({name}), sum({name})]" for name in columns)
-    ((*totals,),) = log.execute(f"SELECT {extent} {values}").fetchall()
+    rows = log.execute(f"SELECT {', '.join(columns)} {values} LIMIT {_LOOKED_AT}").fetchall()
+    alike: dict[tuple[Any, ...], list[str]] = {}
+    for name, seen in zip(columns, zip(*rows, strict=True), strict=False):
+        alike.setdefault(seen, []).append(name)
+    uniform = [name for seen, names in alike.items() if len(set(seen)) == 1 for name in names]
+    pairs = [(name, names[0]) for seen, names in alike.items() if len(set(seen)) > 1 for name in names[1:]]
+    extents = [f"[count({name}), min({name}), max({name})]" for name in uniform]
+    differing = [f"count(*) FILTER ({name} IS DISTINCT FROM {first})" for name, first in pairs]
+    totals = iter(log.execute(f"SELECT {', '.join((*extents, *differing, '0'))} {values}").fetchall()[0])
     constant: dict[str, Summary | None] = {}
-    filled = {}
-    first_with: dict[tuple[float, ...], str] = {}
-    for name, (count, least, greatest, total) in zip(columns, totals, strict=True):
-        if count and least == greatest:
-            percentiles = dict.fromkeys((*PERCENTILES, *chosen), least)
-            std = 0.0 if count > 1 else None
-            row = {"n": int(count), "mean": least, "std": std, "min": least, "max": greatest, **percentiles}
-            constant[name] = summary(row, chosen)
-        elif count:
-            filled[name] = first_with.setdefault((count, least, greatest, total), name)
-    pairs = [(name, first) for name, first in filled.items() if name != first]
-    if not pairs:
-        return constant, list(filled), {}
-    differing = ", ".join(f"count(*) FILTER ({name} IS DISTINCT FROM {first})" for name, first in pairs)
-    ((*rows,),) = log.execute(f"SELECT {differing} {values}").fetchall()
-    copied = {name: first for (name, first), differ in zip(pairs, rows, strict=True) if not differ}
-    return constant, list(filled), copied
+    for name, (count, least, greatest) in zip(uniform, totals, strict=False):
+        if least == greatest:
+            figures = dict.fromkeys((*PERCENTILES, *chosen, "mean", "min", "max"), least)
+            constant[name] = summary({**figures, "n": int(count), "std": 0.0 if count > 1 else None}, chosen)
+    copied = {name: first for (name, first), differ in zip(pairs, totals, strict=False) if not differ}
+    return constant, [name for name in columns if name not in constant], copied

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from reporter.findings.overload import Overload
     from reporter.log.database import OpenLog
     from reporter.nodes import Nodes
-    from reporter.report import Moment, PartReport, SteadyState
+    from reporter.report import Moment, PartReport, SteadyState, Summary
     from reporter.report_options import ReportOptions
     from reporter.run_facts import PlannedEnd, RunFacts
     from rulesets.definitions import Definitions, PercentileMethod
@@ -122,7 +122,7 @@ def compute(log: OpenLog, options: ReportOptions) -> tuple[DisplayedReport, Open
         tokenizer=getattr(options.tokenizer, "name_or_path", None),
         window_s=log.window.duration_s,
         qps=throughput.qps,
-        cold=_cold_start(log, run, counts, method),
+        cold=_cold_start(log, run, counts.warmup, summaries["ttft_ms"], method),
         messages=messages,
         **(logged := _logged(log, run, counts, held_back=summaries["held_ms"] is not None)),
         **undefined(log, definitions),
@@ -181,11 +181,11 @@ def _over_time(
 
 
 def _cold_start(
-    log: OpenLog, run: RunFacts, counts: RequestCounts, method: PercentileMethod
+    log: OpenLog, run: RunFacts, warmup: int, ttft: Summary | None, method: PercentileMethod
 ) -> ColdStart | None:
-    if not has_starts(run.imported):
+    if ttft is None or not has_starts(run.imported):
         return None
-    return cold_start(log, run.load.get("kind"), counts.warmup, method)
+    return cold_start(log, run.load.get("kind"), warmup, method, ttft.min)
 
 
 def _computed_by(run: RunFacts, definitions: Definitions, options: ReportOptions) -> RunFacts:

@@ -95,17 +95,21 @@ def cold_requests(first: Sequence[First], usual: Usual) -> int:
     return sum(1 for _ in takewhile(lambda each: each.ttft_ms > bound, first))
 
 
-def cold_start(log: OpenLog, load: object, warmup: int, method: PercentileMethod) -> ColdStart | None:
-    """Look at the beginning of a run without a warm-up; None where there is nothing to say."""
+def cold_start(
+    log: OpenLog, load: object, warmup: int, method: PercentileMethod, least_ms: float
+) -> ColdStart | None:
+    """Look at the beginning of a run without a warm-up; None where there is nothing to say.
+
+    `least_ms` is the least TTFT: where the first one is not far above it, no usual p95 has to be computed.
+    """
     if warmup or load == "offline":
         return None
-    beginning = figures(log, "beginning")
-    usual = Usual(
-        beginning["usual"], beginning["p50"] or 0.0, beginning["p95"] or 0.0, beginning["p99"] or 0.0
-    )
     rows = log.execute(f"{_FIRST_TURNS} ORDER BY issued_ns, sample_uuid LIMIT {_LOOKED_AT:d}").fetchall()
-    first = [First((issued_ns - rows[0][0]) / 1e6, ttft_ms) for issued_ns, _, ttft_ms in rows]
-    first = first[: beginning["requests"] // 2]
+    if not rows or rows[0][-1] <= max(FACTOR * least_ms, least_ms + LEAST_MS):
+        return None
+    turns, *percentiles = figures(log, "beginning").values()
+    usual = Usual(*percentiles)
+    first = [First((issued_ns - rows[0][0]) / 1e6, ttft_ms) for issued_ns, _, ttft_ms in rows[: turns // 2]]
     if not (cold := cold_requests(first, usual)):
         return None
     later = f"{_MEASURED} AND (issued_ns > {rows[cold - 1][0]:d} OR coalesce(turn, 0) > 0)"

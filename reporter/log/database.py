@@ -81,6 +81,7 @@ class OpenLog:
         windows: That of each segment; None for the run's own.
         timelines: What the run's own windows follow from, a segment each, in order.
         token_counts: The table of what a tokenizer counted; None where none did.
+        requests: The number of all requests.
         has_samples_table: Whether the rows of `counted` and `samples` are in tables, which are read faster
             than the views.
     """
@@ -89,6 +90,7 @@ class OpenLog:
     database: DuckDBPyConnection
     connection: DuckDBPyConnection
     window: Window
+    requests: int
     definitions: Definitions = field(default_factory=Definitions)
     windows: tuple[Window, ...] | None = None
     timelines: tuple[Timeline, ...] = ()
@@ -120,8 +122,7 @@ class OpenLog:
         With few requests this is most of the time that a report takes; with many it does not count, and the
         tables would take memory.
         """
-        ((requests,),) = self.execute("SELECT count(*) FROM requests").fetchall()
-        if requests <= FEW_REQUESTS:
+        if self.requests <= FEW_REQUESTS:
             return self._derived(has_samples_table=True)
         self.load(SAMPLE_VIEWS)
         return self
@@ -208,7 +209,9 @@ def open_for_report(run: Path, also: Collection[str] = ()) -> OpenLog:
         with blaming(log_path(run)):
             timelines, whole = fill_windows(database)
         load_on_demand(database, run, also)
-    return OpenLog(run=run, database=database, connection=database, window=whole, timelines=timelines)
+    return OpenLog(
+        run=run, database=database, connection=database, window=whole, timelines=timelines, requests=requests
+    )
 
 
 @contextmanager

@@ -40,7 +40,7 @@ def summarize(method: PercentileMethod, **columns: Sequence[float | None]) -> Su
     return (
         weighted_summary(database(), "FROM figures", method)
         if "weight" in columns
-        else summaries(database(), "FROM figures", ["value"], method)["value"]
+        else summaries(Database(database(), 1), "FROM figures", ["value"], method)["value"]
     )
 
 
@@ -49,6 +49,7 @@ class Database:
     """An opened log, as far as summaries know it."""
 
     connection: duckdb.DuckDBPyConnection
+    requests: int
 
     def execute(self, query: str) -> duckdb.DuckDBPyConnection:
         """Run a query."""
@@ -56,7 +57,7 @@ class Database:
 
     def with_room(self) -> Database:
         """A further connection."""
-        return Database(self.connection.cursor())
+        return Database(self.connection.cursor(), self.requests)
 
 
 def check(computed: Summary | None, values: list[float], method: PercentileMethod) -> None:
@@ -101,7 +102,7 @@ COLUMNS = {
 def test_columns_may_be_alike(monkeypatch: pytest.MonkeyPatch, at_once: int, names: list[str]) -> None:
     """A column with the totals of another one has its own percentiles; however many are sorted at once."""
     monkeypatch.setattr("reporter.distribution._VALUES_AT_ONCE", at_once)
-    log = Database(duckdb.connect(config={"threads": 1}))
+    log = Database(duckdb.connect(config={"threads": 1}), len(COLUMNS["first"]))
     log.connection.register("figures", pa.table(COLUMNS))
     log.execute("CREATE TABLE columns AS FROM figures")
     computed = summaries(log, "FROM columns", names, "linear")
@@ -150,7 +151,7 @@ def test_columns_are_summarized_each_for_itself() -> None:
     """Of other lengths, and one without values among them."""
     columns = {"few": [None, 2.0, None], "none": pa.nulls(3, pa.float64()), "many": [3.0, 1.0, 2.0]}
     database().register("figures", pa.table(columns))
-    computed = summaries(database(), "FROM figures", list(columns), "nearest_rank")
+    computed = summaries(Database(database(), 3), "FROM figures", list(columns), "nearest_rank")
     assert list(computed) == list(columns)
     assert computed["none"] is None
     check(computed["few"], [2.0], "nearest_rank")

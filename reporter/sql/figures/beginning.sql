@@ -14,7 +14,7 @@ usual AS (
 SELECT
     (SELECT count(*) FROM answered) AS requests,
     count(*) AS usual,
-    quantile_cont(ttft_ms, 0.5) AS p50,
-    quantile_cont(ttft_ms, 0.95) AS p95,
-    quantile_cont(ttft_ms, 0.99) AS p99
+    coalesce(quantile_cont(ttft_ms, 0.5), 0) AS p50,
+    coalesce(quantile_cont(ttft_ms, 0.95), 0) AS p95,
+    coalesce(quantile_cont(ttft_ms, 0.99), 0) AS p99
 FROM usual;

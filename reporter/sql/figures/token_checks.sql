@@ -15,17 +15,17 @@ SELECT
     count(*) FILTER (choices > 1) AS several_choices,
     count(*) FILTER (reasoning_added) AS reasoning_added,
     count(*) FILTER (is_unequal) AS unequal,
-    any_value({
+    any_value(CASE WHEN is_unequal THEN {
         'input': input_tokens, 'output': output_tokens, 'reasoning': reasoning_tokens, 'total': total_tokens
-    }) FILTER (is_unequal) AS unequal_example,
+    } END) AS unequal_example,
     count(*) FILTER (answer_tokens > 0 AND characters > 0) AS compared,
     -- Ten characters a token are more than any text has, and four tokens a character, but for what a few have by chance.
     count(*) FILTER (answer_tokens > 0 AND characters > 64 + 10 * answer_tokens) AS too_few,
-    any_value({'tokens': answer_tokens, 'characters': characters})
-        FILTER (answer_tokens > 0 AND characters > 64 + 10 * answer_tokens) AS too_few_example,
+    any_value(CASE WHEN answer_tokens > 0 AND characters > 64 + 10 * answer_tokens
+        THEN {'tokens': answer_tokens, 'characters': characters} END) AS too_few_example,
     count(*) FILTER (choices = 1 AND NOT holds_back IS true AND counted_shown > 16 + 4 * characters) AS too_many,
-    any_value({'tokens': counted_shown, 'characters': characters})
-        FILTER (choices = 1 AND NOT holds_back IS true AND counted_shown > 16 + 4 * characters) AS too_many_example,
+    any_value(CASE WHEN choices = 1 AND NOT holds_back IS true AND counted_shown > 16 + 4 * characters
+        THEN {'tokens': counted_shown, 'characters': characters} END) AS too_many_example,
     sum(reasoning_tokens) FILTER (reasoning_chars > 0) AS reasoning_reported,
     sum(coalesce(reasoning_tokens, 0)) FILTER (reasoning_chars > 0 AND answer_tokens > 0)::BIGINT AS reasoning_tokens,
     sum(answer_tokens) FILTER (reasoning_chars > 0 AND answer_tokens > 0)::BIGINT AS output_tokens,

@@ -147,6 +147,7 @@ class Benchmark:
                 database=connection,
                 connection=connection,
                 window=Window("requests", None, None, None),
+                requests=0,
             )
             return plain(accuracy(log, scoring_pass))
 

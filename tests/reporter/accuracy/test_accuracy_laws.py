@@ -33,7 +33,8 @@ def log() -> Iterator[OpenLog]:
     """A table of scores to fill."""
     with duckdb.connect() as made:
         made.execute("CREATE TABLE graded (entry INTEGER, prompt_id INTEGER, value DOUBLE)")
-        yield OpenLog(run=Path(), database=made, connection=made, window=Window("requests", None, None, None))
+        window = Window("requests", None, None, None)
+        yield OpenLog(run=Path(), database=made, connection=made, window=window, requests=0)
 
 
 def fill(log: OpenLog, clusters: list[list[float]]) -> None:
