@@ -34,6 +34,11 @@ def figure(value: float | None, digits: int = 3) -> str:
     return NOTHING if value is None else fixed(value, decimals(value, digits))
 
 
+def between(low: str, high: str) -> str:
+    """An interval: `[56.7, 62.1]`; with `NOTHING` as an end, `[99, ∞)` or `(-∞, 12]`."""
+    return f"{f'[{low}' if low != NOTHING else '(-∞'}, {f'{high}]' if high != NOTHING else '∞)'}"
+
+
 def whole(value: int | None) -> str:
     """A count with thousands separators."""
     return NOTHING if value is None else f"{value:,}"

@@ -15,6 +15,7 @@ from reporter.compare.comparable import Mismatch, unlike
 from reporter.compare.compared_metric import DECIDING, metric
 from reporter.compare.comparison import Comparison, SideSummary
 from reporter.compare.family import Family, is_constant
+from reporter.number_text import decimals
 from rulesets.statistics import mann_whitney
 
 if TYPE_CHECKING:
@@ -138,7 +139,10 @@ def _status(
 def _doubt(row: ComparisonRow, change: MetricChange) -> str:
     """The message that late stamps of the client leave a difference open."""
     unit = "points" if row.in_points else "%"
-    ends = ["unknown" if end is None else f"{100 * end:+.1f} {unit}" for end in (change.least, change.most)]
+    ends = [
+        "unknown" if end is None else f"{100 * end:+,.{decimals(100 * end, 2)}f} {unit}"
+        for end in (change.least, change.most)
+    ]
     return (
         f"chunks were read late, so the difference in {row.metric} of {change.side} is only known to be "
         f"between {ends[0]} and {ends[1]}"
@@ -339,12 +343,12 @@ def primary(sides: Sequence[Side]) -> tuple[list[ComparedMetric], list[str]]:
             continue
         names = (f"{asked.of}:p({lower})" for lower in _LOWER)
         other = next((lower for lower in map(metric, names) if _needed(sides, lower) is None), None)
-        takes = f"takes about {needed:,} such requests a side: {BEYOND} independent ones beyond it"
+        needs = f"about {needed:,} such requests a side, {BEYOND} independent ones beyond it"
         if other is None:
-            notes.append(f"{asked.name}, which {takes}, does not decide")
+            notes.append(f"{asked.name} does not decide, and needs {needs}")
         else:
             chosen.append(other)
-            notes.append(f"{other.name} decides in place of {asked.name}, which {takes}")
+            notes.append(f"{other.name} decides in place of {asked.name}, which needs {needs}")
     return chosen, notes
 
 

@@ -17,7 +17,7 @@ from reporter.findings.remedies import (
     relief,
     worker_share,
 )
-from reporter.number_text import counted, percent
+from reporter.number_text import between, counted, fixed, percent
 from reporter.report import Finding
 from reporter.run_facts import is_open_loop
 from rulesets.evaluators.client_delay import IN_DOUBT
@@ -64,7 +64,9 @@ def late_reads(evidence: CheckInputs) -> Finding | None:
 
 def _in_words(ranges: Sequence[tuple[str, str]]) -> str:
     (first, first_range), *others = ranges
-    return f"{first} is only known to be {first_range}" + "".join(f", {name} {ends}" for name, ends in others)
+    return f"{first} is only known to be in {first_range}" + "".join(
+        f", {name} {ends}" for name, ends in others
+    )
 
 
 def _ranges(label: str, reported: Summary, bounds: MetricBounds, least: float) -> Iterator[tuple[str, str]]:
@@ -73,8 +75,8 @@ def _ranges(label: str, reported: Summary, bounds: MetricBounds, least: float) -
         value, low, high = (getattr(summary, name) for summary in (reported, bounds.low, bounds.high))
         if high - low > least * value:
             # The last decimal shows the difference between the ends.
-            decimals = max(1, 1 - floor(log10(high - low)))
-            yield f"{label} {name}", f"{low:.{decimals}f}–{high:.{decimals}f} ms"  # noqa: RUF001
+            decimals = max(1, -floor(log10(high - low)))
+            yield f"{label} {name}", f"{between(fixed(low, decimals), fixed(high, decimals))} ms"
 
 
 LATE_PART: Final = 0.5

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from reporter.compare.compared_metric import BRIEF
-from reporter.number_text import NOTHING, decimals, fixed
+from reporter.number_text import NOTHING, between, decimals, fixed
 from reporter.render.console_page import clean
 from reporter.render.table import Column, Mark, Table, headed, tone
 from rulesets.session_metrics import OF_SESSIONS
@@ -39,6 +39,13 @@ def label(comparison: Comparison, index: int) -> str:
     """The short name of a side in a table."""
     compared_side = comparison.sides[index]
     return compared_side.label or compared_side.name
+
+
+def with_labels(comparison: Comparison, text: str) -> str:
+    """A text in which the sides have their short names."""
+    for compared_side in comparison.sides:
+        text = text.replace(compared_side.name, compared_side.label or compared_side.name)
+    return text
 
 
 def side(comparison: Comparison, index: int) -> str:
@@ -90,7 +97,7 @@ def figure(row: ComparisonRow, cell: compare.Cell | None) -> str:
     places = decimals(max(number for number in shown if number is not None), _DIGITS - row.in_points)
     value, low, high = (fixed(number, places) for number in shown)
     unit = " %" if row.in_points else ""
-    return f"{value}{unit}" if (low, high) == (NOTHING, NOTHING) else f"{value}{unit} [{low}, {high}]"
+    return f"{value}{unit}" if (low, high) == (NOTHING, NOTHING) else f"{value}{unit} {between(low, high)}"
 
 
 def _figures(rows: Sequence[ComparisonRow], sides: Sequence[int]) -> Iterator[tuple[str, ...]]:
@@ -181,11 +188,12 @@ def _interval(row: ComparisonRow, change: MetricChange) -> str:
     if change.low is None and change.high is None:
         return NOTHING
     largest = 1.0 if row.in_points else math.inf  # no share changes by more than all of it
-    low, high = (
-        NOTHING if end is None else _signed(max(-largest, min(end, largest)))
-        for end in (change.low, change.high)
-    )
-    return f"[{low}, {high}] {_unit(row)}"
+    ends = [None if end is None else max(-largest, min(end, largest)) for end in (change.low, change.high)]
+    percents = [100 * end for end in ends if end is not None]
+    # Like decimals; the smaller end does not become 0.
+    places = max(decimals(max(percents, key=abs), 2), *(decimals(end, 1) for end in percents))
+    low, high = (NOTHING if end is None else _signed(end, places) for end in ends)
+    return f"{between(low, high)} {_unit(row)}"
 
 
 def _chance(p: float | None) -> str:
@@ -202,9 +210,9 @@ def _share(row: ComparisonRow, share: float | None) -> str:
     return f"{fixed(100 * share, decimals(100 * share, 2))} {_unit(row)}"
 
 
-def _signed(share: float) -> str:
-    shown = fixed(100 * abs(share), decimals(100 * share, 2))
-    return f"{'-' if share < 0 else '+'}{shown}"
+def _signed(share: float, places: int | None = None) -> str:
+    shown = fixed(100 * abs(share), decimals(100 * share, 2) if places is None else places)
+    return f"{'-' if share < 0 else '+' if share else ''}{shown}"
 
 
 def _unit(row: ComparisonRow) -> str:

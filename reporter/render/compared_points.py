@@ -42,8 +42,8 @@ def table(series: SeriesComparison) -> Table:
 def _rows(series: SeriesComparison, metrics: Sequence[str]) -> Iterator[tuple[Cell, ...]]:
     for point in series.points:
         changes = {
-            row.metric: compared.by(row, row.changes[0].by)
-            + "*" * (row.changes[0].finding in _SIGNIFICANT and row.changes[0].by is not None)
+            row.metric: "* " * (row.changes[0].finding in _SIGNIFICANT and row.changes[0].by is not None)
+            + compared.by(row, row.changes[0].by)
             for row in point.comparison.rows
         }
         status = point.comparison.status

@@ -23,8 +23,8 @@ _COMPARED: Final = ("mean", *_PERCENTILES, "max")
 _ALIKE: Final = 0.01
 _RANKS: Final = {"n": 8, "std": 7, "min": 6, "p95": 5, "p999": 4, "mean": 3, "max": 2, "p90": 1}
 """What a narrow page leaves out, the highest first; the median, p99 and percentiles of choice always stay."""
-_MOST_DECIMALS: Final = 5
-"""10 ns, which no client can time; with more, a tiny median makes the p99 too wide for a narrow page."""
+_MOST_DECIMALS: Final = 3
+"""1 µs: finer ones are beyond the client's clock, and make a p99 too wide for a narrow page."""
 _TITLE: Final = "milliseconds"
 _SPEED_TITLE: Final = "tokens/s"
 

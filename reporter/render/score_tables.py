@@ -9,7 +9,7 @@ from rich.text import Text
 
 from lazy_dataclasses import dataclass
 from reporter import statements
-from reporter.number_text import NOTHING, figure, fixed, whole
+from reporter.number_text import NOTHING, between, figure, fixed, whole
 from reporter.render.console_page import block, clean, sentence, tables, text
 from reporter.render.table import Column, Mark, Table
 
@@ -106,15 +106,13 @@ def value_in_words(value: float | None, unit: str) -> str:
 
 
 def interval_in_words(interval: ConfidenceInterval | None, unit: str) -> str:
-    """The ends of an interval: `75.12..79.04`; empty without one."""
+    """An interval: `[75.12, 79.04]`; empty without one."""
     return "" if interval is None else ends_in_words(interval.low, interval.high, unit)
 
 
 def ends_in_words(low: float, high: float, unit: str) -> str:
-    """The ends of an interval: `75.12..79.04`."""
-    if unit == "share":
-        return f"{fixed(100 * low, 2)}..{fixed(100 * high, 2)}"
-    return f"{figure(low, 4)}..{figure(high, 4)}"
+    """An interval: `[75.12, 79.04]`."""
+    return between(*(fixed(100 * end, 2) if unit == "share" else figure(end, 4) for end in (low, high)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
@@ -50,4 +50,8 @@ def _cell(value: str | float | None) -> str:
         return NOTHING
     if isinstance(value, str):
         return value
-    return whole(value) if isinstance(value, int) else figure(value)
+    return whole(value) if isinstance(value, int) else figure(value, 3 if abs(value) >= _FINE else 2)
+
+
+_FINE: Final = 0.1
+"""Below it, a figure has two significant digits."""

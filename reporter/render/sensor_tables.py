@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from reporter import statements
-from reporter.number_text import NOTHING, as_written, counted, figure, percent, whole
+from reporter.number_text import NOTHING, as_written, between, counted, figure, percent, whole
 from reporter.render.console_page import block, sentence, tables, text
 from reporter.render.table import Column, Mark, Table, headed
 from reporter.values.server_side import INPUTS
@@ -99,7 +99,7 @@ def compared(side: ServerSide) -> Table:
 def _row(row: SideBySide) -> tuple[Cell, ...]:
     by_server = figure(row.server)
     if row.server is None and row.server_low is not None:
-        by_server = f"{figure(row.server_low)} – {figure(row.server_high) if row.server_high else '∞'}"  # noqa: RUF001
+        by_server = between(figure(row.server_low), figure(row.server_high or None))
     difference = (
         "" if row.difference is None else f"{'+' if row.difference > 0 else ''}{figure(row.difference)}"
     )

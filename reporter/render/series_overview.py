@@ -11,7 +11,7 @@ from reporter.render.console_page import clean, plain
 from reporter.render.csv_text import as_csv
 from reporter.render.heading import heading
 from reporter.render.markdown import safe, table_lines
-from reporter.render.table import Column, Link, Table, headed
+from reporter.render.table import Column, Link, Mark, Table, headed, tone
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -70,7 +70,10 @@ def table(series: SeriesOverview) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for row, result in zip(series.rows, series.results, strict=True):
         name = str(row["folder"])
-        cells = {"result": result, "warnings": ", ".join(row["warnings"])}
+        cells = {
+            "result": Mark(result, tone(result)) if result else "",
+            "warnings": ", ".join(row["warnings"]),
+        }
         rows.append(
             (
                 Link(name, series.links[name]) if name in series.links else name,
@@ -80,10 +83,16 @@ def table(series: SeriesOverview) -> Table:
             )
         )
     columns = (
-        *headed("run", *axes, *_FIGURES.values(), words=1 + len(axes)),
+        Column("run", justify="left"),
+        *(Column(axis, justify="right" if _are_figures(series, axis) else "left") for axis in axes),
+        *map(Column, _FIGURES.values()),
         *(Column(name, justify="left") for name in further),
     )
     return Table(columns, tuple(rows), sql=statements.of_series())
+
+
+def _are_figures(series: SeriesOverview, axis: str) -> bool:
+    return all(isinstance(row["axes"].get(axis, 0), int | float) for row in series.rows)
 
 
 def scores(series: SeriesOverview) -> Table:

@@ -14,8 +14,8 @@ Tone = Literal["", "good", "bad", "doubt", "dim"]
 
 
 _TONES: Final[Mapping[str, Tone]] = {
-    **dict.fromkeys(("PASS", "correct", "better"), "good"),
-    **dict.fromkeys(("FAIL", "INVALID", "OVERLOADED", "error", "incorrect"), "bad"),
+    **dict.fromkeys(("PASS", "pass", "correct", "better"), "good"),
+    **dict.fromkeys(("FAIL", "INVALID", "OVERLOADED", "missed", "invalid", "error", "incorrect"), "bad"),
     **dict.fromkeys(("INFO", "SKIP", "info", "no significant difference", "not tested"), "dim"),
 }
 """By verdict, severity, outcome and finding; any other is in doubt."""

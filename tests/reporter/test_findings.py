@@ -265,7 +265,7 @@ def test_messages_have_the_facts_and_what_to_do() -> None:
     """The biggest classes of failures are named with their numbers, the rest together; there is a remedy."""
     errors = {"reset": 4, "http_429": 9, "dns": 1, "tls": 2, "truncated": 1}
     (finding,) = findings(replace(GOOD, counts=counts(completed=83, failed=17, by_error=errors)))
-    assert "17 of 100 requests failed (17.0%): 9 http_429, 4 reset, 2 tls, 2 others" in finding.message
+    assert "17 of 100 requests failed (17 %): 9 http_429, 4 reset, 2 tls, 2 others" in finding.message
     assert "error_message" in finding.remedy
 
 
@@ -538,8 +538,8 @@ def test_cpu_contention_is_one_finding_with_its_effects() -> None:
     )
     assert finding.message == (
         "CPU contention: the client waited for a CPU 22 % of the time. "
-        "The client read 64 of 100 first tokens late, so TTFT p50 is only known to be 83.4–84.7 ms, "  # noqa: RUF001
-        "TTFT p99 83.4–84.7 ms. A rule whose bound lies in such a range is INCONCLUSIVE. "  # noqa: RUF001
+        "The client read 64 of 100 first tokens late, so TTFT p50 is only known to be in [83.4, 84.7] ms, "
+        "TTFT p99 [83.4, 84.7] ms. A rule whose bound lies in such a range is INCONCLUSIVE. "
         "Events reached the disk up to 474 ms late; a kill can lose that much."
     )
     assert finding.remedy == KEEP_OFF
@@ -563,7 +563,7 @@ def test_with_contention_the_interval_of_the_ttft_is_stated_however_small() -> N
     narrow = {**TTFT_IN_DOUBT, "bounds": {"ttft_ms": MetricBounds(1, summary(84.6), summary(84.7))}}
     assert findings(replace(GOOD, **narrow)) == []
     (finding,) = findings(replace(GOOD, client=CONTENDED, **narrow))
-    assert "TTFT p50 is only known to be 84.60–84.70 ms" in finding.message  # noqa: RUF001
+    assert "TTFT p50 is only known to be in [84.6, 84.7] ms" in finding.message
 
 
 def test_findings_with_other_causes_stay_apart() -> None:

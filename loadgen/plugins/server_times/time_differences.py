@@ -50,12 +50,12 @@ _STATISTICS: Final = {
     "p50": "server p50",
     "client_p50": "client p50",
     "apart_p50": "diff. p50",
-    "apart_p95": "diff. p95",
-    "apart_p99": "diff. p99",
-    "apart_max": "diff. max",
-    "apart_min": "diff. min",
     "p99": "server p99",
     "client_p99": "client p99",
+    "apart_p99": "diff. p99",
+    "apart_p95": "diff. p95",
+    "apart_max": "diff. max",
+    "apart_min": "diff. min",
 }
 _NOTABLE_MS: Final = 20.0
 _NOTABLE_SHARE: Final = 0.25

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from reporter.contents import metric_statements
@@ -47,7 +48,9 @@ def page_of(
             f"Intervals are of {100 * comparison.rules.level:g} %, by the methods of docs/compare.md.",
             'Run a query of this page over a run: loadgen sql RUN "QUERY"',
         ),
-        answer=comparison.reasons[0] if comparison.reasons else _NOTHING_WORSE,
+        answer=compared.with_labels(comparison, comparison.reasons[0])
+        if comparison.reasons
+        else _NOTHING_WORSE,
     )
 
 
@@ -57,9 +60,10 @@ _NOTHING_WORSE: Final = "No primary metric is significantly worse."
 def _sections(
     comparison: Comparison, plots: Sequence[Plot | NoPlot], answers: ComparedAnswers | None
 ) -> Iterator[Section]:
+    short = partial(compared.with_labels, comparison)
     if further := comparison.reasons[1:]:
         mark = Mark(comparison.status, tone(comparison.status))
-        yield Remarks("reasons", "Further reasons", tuple(Remark(mark, reason) for reason in further))
+        yield Remarks("reasons", "Further reasons", tuple(Remark(mark, short(reason)) for reason in further))
     families = list(compared.families(comparison.rows))
     for number, (title, rows) in enumerate(families):
         yield Tables(f"changes-{number}", title, changes(comparison, rows))
@@ -73,11 +77,11 @@ def _sections(
         yield Prose(
             "configuration",
             compared.CONFIGURATION,
-            tuple(map(compared.difference_of_runs, comparison.unlike)),
+            tuple(short(compared.difference_of_runs(it)) for it in comparison.unlike),
             (("Of each run", "SELECT settings, environment FROM session"),),
         )
     if comparison.notes:
-        yield Prose("notes", "Notes", comparison.notes)
+        yield Prose("notes", "Notes", tuple(map(short, comparison.notes)))
 
 
 def changes(comparison: Comparison, rows: Sequence[ComparisonRow]) -> tuple[Table, ...]:
@@ -135,6 +139,7 @@ def page_of_series(series: SeriesComparison, overviews: Sequence[SeriesOverview]
     return Page(
         title=f"{name} vs {reference}",
         marks=(Mark(status, tone(status)),),
+        answer=_opening(series, status),
         lines=(
             f"{counted(len(series.points), 'point')}; the reference is {reference}",
             *(f"{plain(of.name)}: {plain(', '.join(filter(None, of.lines)))}" for of in overviews),
@@ -160,14 +165,23 @@ def _sections_of_series(series: SeriesComparison, overviews: Sequence[SeriesOver
     yield Tables("points", "Points", (table(series),), (NOTE, *left_out(series)))
     for number, point in enumerate(series.points):
         comparison = point.comparison
-        for place, (title, of_family) in enumerate(compared.families(comparison.rows, verbose=False)):
-            yield Tables(
-                f"{_POINT}{number}-{place}", f"{point.name}: {title.lower()}", changes(comparison, of_family)
-            )
+        tables = (
+            replace(table, caption=f"{title}. {table.caption}")
+            for title, of_family in compared.families(comparison.rows, verbose=False)
+            for table in changes(comparison, of_family)
+        )
+        yield Tables(f"{_POINT}{number}", point.name, tuple(tables))
 
 
 def _reasons_of_series(series: SeriesComparison) -> Iterator[Remark]:
     for point in series.points:
         status = point.comparison.status
         for reason in point.comparison.reasons:
-            yield Remark(Mark(status, tone(status)), f"{point.name}: {reason}")
+            words = compared.with_labels(point.comparison, reason)
+            yield Remark(Mark(status, tone(status)), f"{point.name}: {words}")
+
+
+def _opening(series: SeriesComparison, status: str) -> str:
+    """The first reason of the most severe result."""
+    reasons = (reason.message for reason in _reasons_of_series(series) if reason.mark.text == status)
+    return next(reasons, _NOTHING_WORSE)

@@ -61,8 +61,7 @@ def slowest(excerpts: Sequence[RequestExcerpt]) -> Requests:
         ),
     )
     note = f"The {len(rows)} slowest measured requests. Click a time for prompt, output and chunks. {_WHOLE}"
-    table = Requests("slowest", "Slowest requests", _SLOW, rows, note, example_requests.SLOWEST)
-    return _without_empty_tags(table)
+    return _shortened(Requests("slowest", "Slowest requests", _SLOW, rows, note, example_requests.SLOWEST))
 
 
 def failed(excerpts: Sequence[RequestExcerpt], of: int) -> Requests:
@@ -76,21 +75,28 @@ def failed(excerpts: Sequence[RequestExcerpt], of: int) -> Requests:
         ),
     )
     note = f"{len(rows)} of {whole(of)} failed requests, the first of each error."
-    table = Requests("failed", "Failed requests", _FAILED, rows, note, example_requests.FAILED)
-    return _without_empty_tags(table)
+    return _shortened(Requests("failed", "Failed requests", _FAILED, rows, note, example_requests.FAILED))
 
 
 _MESSAGE: Final = 200
 _WHOLE: Final = "loadgen request RUN ID shows one in full."
+_DATE: Final = len("2026-01-01")
 _TO_THE_MILLISECOND: Final = len("2026-01-01 00:00:00.000")
 
 
-def _without_empty_tags(table: Requests) -> Requests:
-    """The table without the column of tags, the second one, where no request has a tag."""
-    if any(row.cells[1] for row in table.rows):
-        return table
-    rows = tuple(replace(row, cells=(row.cells[0], *row.cells[2:])) for row in table.rows)
-    return replace(table, columns=(table.columns[0], *table.columns[2:]), rows=rows)
+def _shortened(table: Requests) -> Requests:
+    """The table with a common date in the note alone, and without a column of tags that is empty."""
+    cells = [row.cells for row in table.rows]
+    columns, note = table.columns, table.note
+    dates = {str(first)[:_DATE] for first, *_ in cells}
+    if len(dates) == 1:
+        cells = [(str(first)[_DATE + 1 :], *others) for first, *others in cells]
+        note = f"{note} Date: {dates.pop()}."
+    if not any(tags for _, tags, *_ in cells):
+        cells = [(first, *others) for first, _, *others in cells]
+        columns = (columns[0], *columns[2:])
+    rows = tuple(replace(row, cells=of_row) for row, of_row in zip(table.rows, cells, strict=True))
+    return replace(table, columns=columns, rows=rows, note=note)
 
 
 def _rows(

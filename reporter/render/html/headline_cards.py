@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from reporter import statements
 from reporter.contents import metric_statements
-from reporter.number_text import decimals, figure, fixed, percent, whole
+from reporter.number_text import between, decimals, figure, fixed, percent, whole
 from reporter.render import rule_in_words
 from reporter.render.console_page import clean
 from reporter.render.html.page import CardFigure, FigureCard, FigureCards
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rulesets.target import Target
 
 _NOTE: Final = (
-    "Ranges are 95 % confidence intervals, widened for autocorrelation; "
+    "[low, high]: 95 % confidence interval, widened for autocorrelation; "
     "a figure without one has too few independent requests."
 )
 _TITLES: Final = {"ttft": "TTFT", "tpot": "TPOT", "itl": "ITL", "latency": "Latency"}
@@ -94,7 +94,7 @@ def _scores(report: Report) -> Iterator[FigureCard]:
         bound = "at least " if score.unscored and headline.value is not None else ""
         figure_of_score = CardFigure(
             f"{bound}{value_in_words(headline.value, headline.unit)}",
-            interval=interval_in_words(headline.interval, headline.unit).replace("..", "\u2013"),
+            interval=interval_in_words(headline.interval, headline.unit),
         )
         yield FigureCard(
             label=called(score) if name == PLAIN else f"{called(score)}: {name}",
@@ -121,7 +121,7 @@ def _sessions(report: Report, headlines: Mapping[str, HeadlineValue]) -> Iterato
 
 
 def _range(of: HeadlineValue) -> str:
-    return "" if of.low is None else f" ({_ends(of)})"
+    return "" if of.low is None else f" {_ends(of)}"
 
 
 def _in_seconds(of: HeadlineValue) -> HeadlineValue:
@@ -208,7 +208,5 @@ def _figure(
 def _ends(headline: HeadlineValue, scale: int = 1, of: float | None = None) -> str:
     """The ends of an interval, with as many decimals as show three digits of a figure."""
     places = decimals(scale * (headline.value if of is None else of))
-    low, high = (None if end is None else fixed(scale * end, places) for end in (headline.low, headline.high))
-    if high is None:
-        return f"≥ {low}"
-    return f"{low}\u2013{high}" if headline.low else f"≤ {high}"
+    ends = (None if end is None else scale * end for end in (headline.low, headline.high))
+    return between(*(fixed(end, places) for end in ends))

@@ -85,9 +85,9 @@ def _sections(report: Report, contents: RunContents, plots: RunPlots) -> Iterato
     verdict = report.verdict
     if opening := cards(report, contents):
         yield opening
+    yield from plots.opening()
     if report.accuracy:
         yield _accuracy(report)
-    yield from plots.opening()
     yield _findings(report)
     if report.sessions is not None:
         yield from _sessions(report.sessions, contents)
@@ -144,7 +144,7 @@ def _findings(report: Report) -> Remarks:
         )
         for finding in report.findings
     ]
-    return Remarks("findings", "Findings", (*reasons, *findings), "There are no findings.")
+    return Remarks("findings", "Findings", (*reasons, *findings), "None.")
 
 
 def rules(verdict: Verdict, sql: str = "") -> Tables:

@@ -63,7 +63,7 @@ def test_the_tail_is_as_high_as_ten_requests_beyond_it(
     assert len(notes) == (0 if tail == 99 else 2)
     for note in notes:
         assert "ttft:p(99)" in note or "latency:p(99)" in note
-        assert "such requests a side: 10 independent ones beyond it" in note
+        assert "such requests a side, 10 independent ones beyond it" in note
 
 
 def test_groups_of_runs_and_reports_keep_the_highest_tail(two: Callable[..., list[Side]]) -> None:

@@ -140,7 +140,7 @@ def test_scores_are_on_the_page(accuracy_page: MadePage, ask: Callable[..., Quer
     score = accuracy_page.report.accuracy[0]
     assert score.interval is not None
     assert "66.67 %" in text
-    assert f"{100 * score.interval.low:.2f}\u2013{100 * score.interval.high:.2f}" in text
+    assert f"[{100 * score.interval.low:.2f}, {100 * score.interval.high:.2f}]" in text
     assert "Accuracy by subject: gsm8k" in text
     samples = accuracy_page.contents.samples
     assert samples is not None
@@ -257,12 +257,15 @@ def test_a_page_of_any_sections() -> None:
 
 
 def test_requests_without_tags_have_no_column_of_tags(hostile_page: MadePage) -> None:
-    """Nor an empty cell for each of them."""
+    """Nor an empty cell for each of them; a date that all have is in the note."""
     request = hostile_page.contents.failed[0]
     tagged, untagged = (failed([replace(request, tags=tags)], of=1) for tags in ('{"class": "chat"}', "{}"))
     further = [column for column in tagged.columns if column not in untagged.columns]
     assert [(column.title, column.has_words) for column in further] == [("tags", True)]
-    assert tagged.rows[0].cells == (request.issued_at[:23], "class=chat", *untagged.rows[0].cells[1:])
+    assert tagged.rows[0].cells == (request.issued_at[11:23], "class=chat", *untagged.rows[0].cells[1:])
+    assert tagged.note.endswith(f"Date: {request.issued_at[:10]}.")
+    other = replace(request, sample_uuid="other", issued_at="2000-01-01 00:00:00.000000")
+    assert failed([request, other], of=2).rows[1].cells[0] == other.issued_at[:23]
 
 
 @pytest.mark.slow

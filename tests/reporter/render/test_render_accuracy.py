@@ -116,7 +116,7 @@ def test_scores_are_shown_with_the_verdict_in_markdown(a_run: Callable[..., Run]
     """As a table, in which foreign text is not markup."""
     report = replace(report_of(a_run, score(task="a|b", scorer="x")), verdict=Verdict("PASS", "", ""))
     page = markdown.render([NamedVerdict.of(report)])
-    assert "| a&#124;b: prompt&#95;strict | 77.08 % | 73.45..80.54 | 541 | 1 |" in page
+    assert "| a&#124;b: prompt&#95;strict | 77.08 % | &#91;73.45, 80.54&#93; | 541 | 1 |" in page
     assert "**Accuracy**" not in markdown.render([NamedVerdict(Verdict("PASS", "", ""))])
 
 

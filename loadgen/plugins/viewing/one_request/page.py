@@ -87,7 +87,12 @@ def _cards(detail: RequestDetail) -> Iterator[FigureCard]:
     if row["ttft_ms"] is not None:
         yield FigureCard("TTFT", (ms("ttft_ms"),), _also(row, "ttft"), sql)
     if row["tpot_ms"] is not None:
-        yield FigureCard("TPOT", (ms("tpot_ms"),), (f"{figure(row['generation_tps'])} tokens/s",), sql)
+        yield FigureCard(
+            "TPOT",
+            (ms("tpot_ms"),),
+            (f"{figure(row['generation_tps'])} tokens/s",) if row["generation_tps"] else (),
+            sql,
+        )
     gaps = sorted(gap_ms for _, _, gap_ms in detail.chunks if gap_ms is not None)
     if gaps:
         both = (

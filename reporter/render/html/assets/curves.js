@@ -44,7 +44,7 @@
       else from[place] = Math.max(from[place], bound);
     }
     const region = bounds.length && places.every((_, index) => from[index] < to[index])
-      ? [{ name: "SLO region", kind: "band", x: [from[0], to[0]], y: [null, null], low: [from[1], from[1]], high: [to[1], to[1]] }] : [];
+      ? [{ name: "SLO region", kind: "band", x: [from[0], to[0]], y: [null, null], low: [from[1], from[1]], high: [to[1], to[1]], edges: [least, most] }] : [];
     const axis = (index) => ({ ...axes[names[index]], scale: isLog[index] ? "log" : "linear" });
     const plot = {
       title: "Curves", isChosen: true, x: axis(0), y: axis(1),

@@ -59,7 +59,8 @@
   const TEXT = { fontFamily: getComputedStyle(document.body).fontFamily, fontSize: 11.5 };
   const CROSS = "M1,0L5,4L9,0L10,1L6,5L10,9L9,10L5,6L1,10L0,9L4,5L0,1Z";
   const dashOf = (index) => DASHES[index % COLORS];
-  const markerOf = (series, index) => (isError(series) ? CROSS : MARKERS[index % COLORS]);
+  const RESULTS = { "meets its targets": 0, knee: 2, missed: 4, invalid: 5 };
+  const markerOf = (series, index) => (isError(series) ? CROSS : MARKERS[RESULTS[series.name] ?? index % COLORS]);
   // Series whose names say whether that is good; the others have the colors of their places.
   const MEANINGS = {
     better: "--good", missed: "--error", "meets its targets": "--good", "SLO region": "--good", worse: "--error", invalid: "--error", wanted: "--c5", run: "--c5",
@@ -76,13 +77,20 @@
 
   const polygon = (series, tint) => (params, api) => {
     if (params.dataIndexInside !== 0) return undefined;
+    const { x: left, y: top, width, height } = params.coordSys;
+    // An open side reaches the end of the axis.
+    const [[leastX, leastY], [mostX, mostY]] = series.edges ?? [[-Infinity, -Infinity], [Infinity, Infinity]];
+    const at = (x, y) => {
+      const place = api.coord([x, y]);
+      return [x >= mostX ? left + width : x <= leastX ? left : place[0], y >= mostY ? top : y <= leastY ? top + height : place[1]];
+    };
     const upper = [];
     const lower = [];
     for (let index = 0; index < params.dataInsideLength; index += 1) {
       const [x, low, high] = [api.value(0, index), api.value(2, index), api.value(3, index)];
       if (Number.isFinite(low) && Number.isFinite(high)) {
-        upper.push(api.coord([x, high]));
-        lower.unshift(api.coord([x, low]));
+        upper.push(at(x, high));
+        lower.unshift(at(x, low));
       }
     }
     return { type: "polygon", shape: { points: [...upper, ...lower] }, style: { fill: tint, opacity: 0.22 }, silent: true };
@@ -243,7 +251,7 @@
     if (described.scale === "time") {
       const [min, max] = timeSpan();
       Object.assign(result, { min, max, ...steps(max - min, result.splitNumber) });
-      Object.assign(label, { showMinLabel: Number.isInteger(min), showMaxLabel: Number.isInteger(max) });
+      Object.assign(label, { showMinLabel: min === 0, showMaxLabel: Number.isInteger(max) });
     }
     if (described.scale === "percentile") {
       // Ticks at p90, p99, p99.9: one each is a tenth of what is left.
@@ -330,11 +338,11 @@
           const place = api.coord(isAcross ? [0, at] : [at, 0])[isAcross ? 1 : 0];
           const isOutside = isAcross ? place < top : place > left + width || place < left;
           const shape = isAcross ? { x1: left, y1: place, x2: left + width, y2: place } : { x1: place, y1: top, x2: place, y2: top + height };
-          const isRight = isOutside || (!isAcross && place > left + width / 2);
+          const isRight = isOutside || isAcross || place > left + width / 2;
           const isAbove = isAcross && !isOutside && place - top > 16;
           const text = {
             type: "text",
-            x: isOutside ? left + width - 4 : isAcross ? left + 4 : place + (isRight ? -4 : 4),
+            x: isOutside || isAcross ? left + width - 4 : place + (isRight ? -4 : 4),
             y: isAbove ? place - 3 : (isAcross && !isOutside ? place : top + 14 * (1 + index)) + 4,
             style: {
               verticalAlign: isAbove ? "bottom" : "top", text: isOutside ? `${label} ${isAcross ? "↑" : "→"}` : label, ...TEXT, fill: color("--ink"), align: isRight ? "right" : "left",
