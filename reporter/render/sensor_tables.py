@@ -5,7 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from reporter import statements
-from reporter.number_text import NOTHING, as_written, between, counted, figure, percent, whole
+from reporter.number_text import (
+    NOTHING,
+    as_written,
+    between,
+    counted,
+    decimals,
+    figure,
+    fixed,
+    percent,
+    whole,
+)
 from reporter.render.console_page import block, sentence, tables, text
 from reporter.render.table import Column, Mark, Table, headed
 from reporter.values.server_side import INPUTS
@@ -100,10 +110,12 @@ def _row(row: SideBySide) -> tuple[Cell, ...]:
     by_server = figure(row.server)
     if row.server is None and row.server_low is not None:
         by_server = between(figure(row.server_low), figure(row.server_high or None))
-    difference = (
-        "" if row.difference is None else f"{'+' if row.difference > 0 else ''}{figure(row.difference)}"
+    # A µs; smaller differences are rounding.
+    off = None if row.difference is None else round(row.difference, 3) or 0.0
+    difference = "" if off is None else f"{'+' if off > 0 else ''}{fixed(off, min(decimals(off), 3))}"
+    share = (
+        "" if row.share is None or not off else f" ({'+' if row.share > 0 else ''}{percent(row.share, 1)})"
     )
-    share = "" if row.share is None else f" ({'+' if row.share > 0 else ''}{percent(row.share, 1)})"
     return (
         row.quantity,
         NOTHING if row.client is None else figure(row.client),
