@@ -253,6 +253,8 @@
       Object.assign(result, { min, max, ...steps(max - min, result.splitNumber) });
       Object.assign(label, { showMinLabel: min === 0, showMaxLabel: Number.isInteger(max) });
     }
+    // Where the plot is cut is no round number.
+    if (name === "x" && isCut(plot)) label.showMaxLabel = false;
     if (described.scale === "percentile") {
       // Ticks at p90, p99, p99.9: one each is a tenth of what is left.
       Object.assign(result, { min: 0, interval: 1, minInterval: 1, maxInterval: 1 });
