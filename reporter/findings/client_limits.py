@@ -24,7 +24,7 @@ from rulesets.evaluators.client_delay import IN_DOUBT
 from rulesets.request_metrics import REQUEST_METRICS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from reporter.findings.client_overhead import ClientOverhead, OwnPart
     from reporter.report import MetricBounds, RequestCounts, Summary
@@ -42,7 +42,7 @@ _PERCENTILES: Final = ("p50", "p99")
 
 def late_reads(evidence: CheckInputs) -> Finding | None:
     """Find figures that are only known as ranges; with CPU contention, the TTFT however small its range."""
-    doubtful: list[tuple[str, str]] = []
+    doubtful: list[str] = []
     for name, label in _LABELS.items():
         bounds, reported = evidence.bounds.get(name), evidence.reported.get(name)
         if bounds is not None and reported is not None:
@@ -56,27 +56,20 @@ def late_reads(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "late_reads",
         "warning",
-        f"The client read {what} late, so {_in_words(doubtful)}. "
+        f"The client read {what} late, so only ranges are known: {', '.join(doubtful)}. "
         "A rule whose bound lies in such a range is INCONCLUSIVE.",
         relief(evidence),
     )
 
 
-def _in_words(ranges: Sequence[tuple[str, str]]) -> str:
-    (first, first_range), *others = ranges
-    return f"{first} is only known to be in {first_range}" + "".join(
-        f", {name} {ends}" for name, ends in others
-    )
-
-
-def _ranges(label: str, reported: Summary, bounds: MetricBounds, least: float) -> Iterator[tuple[str, str]]:
+def _ranges(label: str, reported: Summary, bounds: MetricBounds, least: float) -> Iterator[str]:
     """The figures of a metric whose range is wider than the share `least` of them, each with its range."""
     for name in _PERCENTILES:
         value, low, high = (getattr(summary, name) for summary in (reported, bounds.low, bounds.high))
         if high - low > least * value:
             # The last decimal shows the difference between the ends.
             decimals = max(1, -floor(log10(high - low)))
-            yield f"{label} {name}", f"{between(fixed(low, decimals), fixed(high, decimals))} ms"
+            yield f"{label} {name} {between(fixed(low, decimals), fixed(high, decimals))} ms"
 
 
 LATE_PART: Final = 0.5

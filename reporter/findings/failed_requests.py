@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from reporter.findings.check_inputs import MANY_FAILURES, listed
 from reporter.findings.client_limits import OWN_FAILURES
-from reporter.number_text import percent, seconds, whole
+from reporter.number_text import percent, seconds
 from reporter.report import Finding
 
 if TYPE_CHECKING:
@@ -50,9 +50,8 @@ def some_failed(evidence: CheckInputs) -> Finding | None:
     return Finding(
         code,
         "error" if invalid else "warning" if grave else "info",
-        f"{cause}{whole(counts.failed)} of {whole(ended)} requests failed ({percent(counts.failed, ended)}): "
-        f"{classes(counts.by_error)}. Failed requests are excluded from latency and throughput."
-        f"{for_example(evidence)}",
+        f"{cause}{counts.failed} of {ended} requests failed ({percent(share, 1)}): {classes(counts.by_error)}"
+        f". Failed requests are excluded from latency and throughput.{for_example(evidence)}",
         " ".join(filter(None, remedies)),
     )
 

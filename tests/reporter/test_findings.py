@@ -538,7 +538,7 @@ def test_cpu_contention_is_one_finding_with_its_effects() -> None:
     )
     assert finding.message == (
         "CPU contention: the client waited for a CPU 22 % of the time. "
-        "The client read 64 of 100 first tokens late, so TTFT p50 is only known to be in [83.4, 84.7] ms, "
+        "The client read 64 of 100 first tokens late, so only ranges are known: TTFT p50 [83.4, 84.7] ms, "
         "TTFT p99 [83.4, 84.7] ms. A rule whose bound lies in such a range is INCONCLUSIVE. "
         "Events reached the disk up to 474 ms late; a kill can lose that much."
     )
@@ -563,7 +563,7 @@ def test_with_contention_the_interval_of_the_ttft_is_stated_however_small() -> N
     narrow = {**TTFT_IN_DOUBT, "bounds": {"ttft_ms": MetricBounds(1, summary(84.6), summary(84.7))}}
     assert findings(replace(GOOD, **narrow)) == []
     (finding,) = findings(replace(GOOD, client=CONTENDED, **narrow))
-    assert "TTFT p50 is only known to be in [84.6, 84.7] ms" in finding.message
+    assert "known: TTFT p50 [84.6, 84.7] ms" in finding.message
 
 
 def test_findings_with_other_causes_stay_apart() -> None:
