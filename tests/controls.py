@@ -19,13 +19,17 @@ _HELPERS: Final = """() => {
         one.matches('.fold > summary, .controls > button') ? one.textContent : '',
         one.matches('select, input') ? Object.values(one.dataset) : '',
     ].join();
+    const isOnScreen = (one) => {
+        const { top, bottom } = one.getBoundingClientRect();
+        return shown(one) && bottom > 0 && top < innerHeight;
+    };
     // Drawing again changes ids and the order of shapes.
     const shape = (one) =>
         (one.childElementCount ? one.cloneNode() : one).outerHTML.replace(/zr\\d+-[\\w-]+/g, '');
     // What a reader sees, without the control's own mark: that a box is checked is no effect.
     const page = () => JSON.stringify([
         location.href, String(getSelection()), document.body.innerText,
-        all('svg').filter(shown).flatMap(svg => all('*', svg).map(shape)).sort(),
+        all('svg').filter(isOnScreen).flatMap(svg => all('*', svg).map(shape)).sort(),
         all('[aria-sort], button, .scroll, pre')
             .map(one => [one.ariaSort, one.disabled, one.scrollLeft, one.scrollTop]),
     ]);
