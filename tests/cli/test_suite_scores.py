@@ -85,7 +85,7 @@ def test_a_suite_of_benchmarks_shows_its_scores(
     assert [row["score.more.jsonl, exact"] for row in rows] == ["", "0.0"]
     suites = ET.parse(folder / "junit.xml").getroot()  # noqa: S314 (our own file)
     cases = [case.findtext("system-out") or "" for case in suites.iter("testcase")]
-    assert sum("(95 % interval 0.00.." in case and ", n = " in case for case in cases) >= 3
+    assert sum("(95 % interval [0.00, " in case and ", n = " in case for case in cases) >= 3
     named = {property_.get("name"): property_.get("value") for property_ in suites.iter("property")}
     assert named["score.sums.jsonl, exact.n"] == "6"
 
