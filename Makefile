@@ -3,6 +3,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 FUZZ_SECONDS ?= 60
+HTTP1_ROUNDS ?= 1000000
 FUZZ_EXAMPLES ?= 20
 FUZZ_SEED ?=
 CONFORMANCE_DATA ?= ../shared/data
@@ -110,7 +111,7 @@ format: setup ## Format the code
 	$(BIN)/ruff check --fix .
 
 fuzz: $(VENV)/.fuzz ## Fuzz every decoder and every reader of files for FUZZ_SECONDS (60) each, and slow properties with FUZZ_EXAMPLES (20) times the examples that `make test-all` tries; by atheris where there is a wheel of it
-	HTTP1_ROUNDS=1000000 $(BIN)/python -m pytest tests/fuzz/test_http1_sanitized.py
+	HTTP1_ROUNDS=$(HTTP1_ROUNDS) $(BIN)/python -m pytest tests/fuzz/test_http1_sanitized.py
 	nice $(BIN)/python tests/fuzz/run.py --seconds $(FUZZ_SECONDS) $(if $(FUZZ_SEED),--seed $(FUZZ_SEED))
 	nice $(BIN)/python tests/fuzz/files.py --seconds $(FUZZ_SECONDS) $(if $(FUZZ_SEED),--seed $(FUZZ_SEED))
 	$(if $(filter-out 1,$(FUZZ_EXAMPLES)),TIMES_AS_MANY_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/python $(TESTS) $(SLOW_PROPERTIES))
