@@ -1,4 +1,4 @@
-"""The pictures of a run's page in the README: `python benchmarks/page_pictures.py` writes them again.
+"""Screenshots of a run's page for the README, made by `python benchmarks/page_pictures.py`.
 
 Measures a mock endpoint for 35 s, and takes the beginning of the page in both color schemes.
 """

@@ -186,7 +186,7 @@ def weighted_summary(
 def summaries_by_group(
     log: OpenLog, values: str, columns: Sequence[str], method: PercentileMethod
 ) -> dict[str, dict[Any, Summary]]:
-    """Summarize columns of a query, SQL from FROM on, for each group of rows with the same `part`.
+    """Summarize columns of a query (SQL that begins with FROM) for each value of `part`.
 
     Returns:
         By column and by `part`; groups without values are absent.

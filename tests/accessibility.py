@@ -23,7 +23,7 @@ MODES: Final = ("light", "dark")
 
 
 def violations(tab: Any, *rules: str) -> list[tuple[str, str, str]]:
-    """The violations of rules (all without any) in a page: the rule, the first element, what fails.
+    """The violations of rules, by default of all rules, in a page: the rule, the first element, the failure.
 
     Rows of a table are removed from the page where two others have the same elements and classes: axe takes
     milliseconds for each element.

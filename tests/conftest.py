@@ -68,7 +68,7 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Have six tests at once on two CPUs (`-n auto`): tests wait for two fifths of their time."""
+    """Run six tests at once on two CPUs (`-n auto`), since tests wait for two fifths of the time."""
     return usable_cpus() * 3
 
 
@@ -79,7 +79,7 @@ LONGEST = (
     "cli/test_view_memory",
     "cli/test_search_agents",
 )
-"""Files whose tests take 30 s and more."""
+"""The files of the longest tests, 30 s and more."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

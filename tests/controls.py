@@ -26,7 +26,7 @@ _HELPERS: Final = """() => {
     // Drawing again changes ids and the order of shapes.
     const shape = (one) =>
         (one.childElementCount ? one.cloneNode() : one).outerHTML.replace(/zr\\d+-[\\w-]+/g, '');
-    // What a reader sees, without the control's own mark: that a box is checked is no effect.
+    // What a reader sees, without the control's own mark: a checked box alone does not count.
     const page = () => JSON.stringify([
         location.href, String(getSelection()), document.body.innerText,
         all('svg').filter(isOnScreen).flatMap(svg => all('*', svg).map(shape)).sort(),
@@ -77,7 +77,7 @@ _HELPERS: Final = """() => {
 
 
 def operate_all(tab: Any, by: Literal["keys", "mouse"], within: str = "body") -> list[str]:
-    """Operate the first visible control of each kind; those in what opens follow.
+    """Operate the first visible control of each kind, and then the controls that this opens.
 
     The mouse does not operate what the browser itself does: lists of choices, texts and scrolling.
 

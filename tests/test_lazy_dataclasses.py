@@ -136,7 +136,7 @@ def facts(kinds: dict[str, Any], call: tuple[str, tuple[Any, ...], dict[str, Any
 def test_a_lazy_dataclass_is_as_a_standard_one(
     call: tuple[str, tuple[Any, ...], dict[str, Any]], few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Construction, compiled or not, errors, equality, hashes, text, copies and frozenness are the same."""
+    """Both kinds of dataclass share construction, errors, equality, hashes, text, copies and frozenness."""
     monkeypatch.setattr(lazy_dataclasses, "_FEW", few)
     assert facts(defined(lazy_dataclasses.dataclass), call) == facts(STANDARD, call)
 

@@ -36,7 +36,7 @@ class Observer:
     def session(
         self, progress: SessionProgress, plan: Plan, log: Path | None, *, scored: bool
     ) -> AbstractContextManager[object]:
-        """Follow a session while the context lasts; `scored`: the answers are scored while they come."""
+        """Follow a session while the context lasts; `scored`: answers are scored on arrival."""
         del progress, plan, log, scored
         return nullcontext()
 

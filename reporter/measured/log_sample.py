@@ -123,7 +123,7 @@ class Ranked:
             return self.values[rank if self.upto is None else bisect_right(self.upto, rank)]
         if finite <= rank < finite + self.infinite:
             return math.inf
-        raise IndexError(f"there is no rank {rank} among {self.count} values")
+        raise IndexError(f"rank {rank} is outside the {self.count} values")
 
     def at_most(self, edge: float) -> int:
         """How many are at most a finite edge."""

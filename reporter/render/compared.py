@@ -42,7 +42,7 @@ def label(comparison: Comparison, index: int) -> str:
 
 
 def with_labels(comparison: Comparison, text: str) -> str:
-    """A text in which the sides have their short names."""
+    """The text with the short names of the sides."""
     for compared_side in comparison.sides:
         text = text.replace(compared_side.name, compared_side.label or compared_side.name)
     return text

@@ -54,4 +54,4 @@ def _cell(value: str | float | None) -> str:
 
 
 _FINE: Final = 0.1
-"""Below it, a figure has two significant digits."""
+"""Smaller figures have two significant digits."""

@@ -32,7 +32,7 @@ KEPT_BLOCKS: Final = 5
 """The fewest blocks that are tested."""
 
 DRIFTS: Final = ((0.05, 0.01), (0.2, 0.03))
-"""A figure drifts that changes by more than a share of its mean from start to end, unless chance may do that
+"""A figure drifts when the change from start to end exceeds a share of the mean, unless chance may do that
 with this probability; a large change needs less proof, and a small one does not count, however certain."""
 
 RESEMBLING: Final = 1.35

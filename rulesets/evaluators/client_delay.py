@@ -1,4 +1,4 @@
-"""The figures that client overhead can change, and the targets that depend on them.
+"""The figures that client overhead can change, and the targets on such figures.
 
 Without rules the TTFT decides whether the overhead is too large. If a run is evaluated by rules, only the
 figures of targets whose outcome the overhead can change decide: a late p99 does not invalidate a rule about

@@ -35,7 +35,7 @@ def deciding_figures(rules: Ruleset | None, run: Evidence) -> tuple[AffectedFigu
 
 
 def values_of(target: Target, run: Evidence) -> list[float | None]:
-    """The figure of a target, as stamped and at both ends of its interval; empty if unknown.
+    """The figure of a target, as stamped and at both ends of the interval; empty if unknown.
 
     A share of good requests also at conditions that are moved by the longest delay, either way: the figures
     that the conditions bound may be that far off. With each figure also its confidence limit, where that

@@ -132,5 +132,5 @@ def test_a_plain_command_line_has_the_settings_that_typer_reads(
     ],
 )
 def test_typer_reads_what_is_not_plain(words: str) -> None:
-    """Help, mistakes, and commands whose options are of another form."""
+    """Typer reads help, mistakes, and commands with options of another form."""
     assert plain_command(words.split()) is None

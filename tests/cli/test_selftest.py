@@ -49,7 +49,7 @@ TRIED = {name: scenario for name, scenario in SCENARIOS.items() if not scenario.
 
 
 def in_first(transport: str) -> list[ConformanceRow]:
-    """Every scenario in its first protocol."""
+    """The row of every scenario in the scenario's first protocol."""
     return [row for row in rows((), None, [transport]) if row.protocol == row.scenario.protocols[0]]
 
 
@@ -63,7 +63,7 @@ def each_scenario(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[RowRes
 
 
 def test_every_scenario_passes(each_scenario: tuple[list[RowResult], Path]) -> None:
-    """What the client logged is what the server did, in one protocol and in any time."""
+    """The client logs what the server did, in one protocol and in any time."""
     judged, _ = each_scenario
     tried = Counter(row_result.row.scenario.name for row_result in judged)
     assert tried == dict.fromkeys(TRIED, 1)
@@ -71,7 +71,7 @@ def test_every_scenario_passes(each_scenario: tuple[list[RowResult], Path]) -> N
 
 
 def test_every_scenario_passes_over_tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Records change no figure and no failure, and compiled code follows requests in them."""
+    """TLS changes no figure and no failure, and compiled code follows requests over TLS."""
     monkeypatch.setenv("no_proxy", "*")
     tried = [row for row in in_first("native") if row.scenario.place == "http"]
     # Tickets of TLS 1.3 come after the request, and are not the first bytes of a response.
@@ -84,7 +84,7 @@ def test_every_scenario_passes_over_tls(tmp_path: Path, monkeypatch: pytest.Monk
 
 @pytest.mark.slow
 def test_every_row_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the client logged is what the server did, in every protocol: about a thousand rows.
+    """The client logs what the server did, in every protocol: about a thousand rows.
 
     On a busy machine a row may be late, five times in a row; an error in the client's stamps would make a
     scenario late over every transport.
@@ -299,6 +299,7 @@ def test_an_interrupt_ends_it(start_loadgen: Callable[..., subprocess.Popen[str]
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (("--tls", "--only", "sessions"), "--tls: sessions cannot be tried over TLS"),
         (("--only", "clrf"), "--only clrf: no such scenario; did you mean 'crlf'"),
         (
             ("--protocol", "grpc"),

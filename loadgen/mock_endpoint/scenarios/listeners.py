@@ -88,7 +88,7 @@ class Listeners:
 
 
 def certificate_file(name: str) -> Path:
-    """The file of a certificate and its key (PEM): `self_signed` or `expired`."""
+    """The file of a certificate with a private key (PEM): `self_signed` or `expired`."""
     return Path(__file__).with_name("certificates") / f"{name}.pem"
 
 

@@ -34,7 +34,7 @@ class PlayedSocket:
         await self._loop.sock_sendall(self._sock, self._tls.encrypt(data) if self._tls else data)
 
     async def receive(self) -> bytes:
-        """Receive what comes next; empty when the client has ended its stream."""
+        """Receive the next bytes; empty at the end of the client's stream."""
         buffer = bytearray(_READ)
         while count := await self._loop.sock_recv_into(self._sock, buffer):
             self.arrival_ns = self._sock.arrival_ns

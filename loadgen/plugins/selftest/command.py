@@ -67,6 +67,7 @@ def selftest(
 
     loadgen selftest --only cut --only crlf --protocol chat
     """
+    from loadgen.mock_endpoint.scenarios.catalog import SCENARIOS
     from loadgen.plugins.selftest.grpc_requests import GRPC
     from loadgen.plugins.selftest.replayed_sessions import SESSIONS
     from loadgen.plugins.selftest.selftest_row import rows
@@ -82,6 +83,11 @@ def selftest(
     except errors.UsageError:  # its packages are missing
         if GRPC.name in (only or ()):
             raise
+    elsewhere = {*whole, *(each.name for each in SCENARIOS.values() if each.place != "http")}
+    if tls and (named := elsewhere.intersection(only or ())):
+        raise errors.UsageError(
+            f"--tls: {', '.join(sorted(named))} cannot be tried over TLS; leave one of the two out"
+        )
     transports = _KINDS if transport == _BOTH else (transport,)
     runs = [
         scenario.name
@@ -93,7 +99,7 @@ def selftest(
     names = [name for name in only or () if name not in whole]
     chosen = rows(names, protocol, transports) if names or not only or not runs else []
     if tls:
-        chosen = [row for row in chosen if row.scenario.place == "http"]
+        chosen = [row for row in chosen if row.scenario.name not in elsewhere]
     pairs = [(name, each) for name in runs for each in dict.fromkeys(transports)]
     results = _try(chosen, [pair for pair in pairs if pair != (GRPC.name, "aiohttp")], keep, tls=tls)
     _print(results, json=json)

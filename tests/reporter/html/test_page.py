@@ -257,7 +257,7 @@ def test_a_page_of_any_sections() -> None:
 
 
 def test_requests_without_tags_have_no_column_of_tags(hostile_page: MadePage) -> None:
-    """Nor an empty cell for each of them; a date that all have is in the note."""
+    """A page without tags has no column of empty cells; a common date is in the note."""
     request = hostile_page.contents.failed[0]
     tagged, untagged = (failed([replace(request, tags=tags)], of=1) for tags in ('{"class": "chat"}', "{}"))
     further = [column for column in tagged.columns if column not in untagged.columns]
