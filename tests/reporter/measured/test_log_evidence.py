@@ -197,10 +197,10 @@ def test_failed_requests_are_the_slowest(judged: Any, violated: Any, requests: l
 
 
 def test_ranks_out_of_range_are_refused(judged: Any) -> None:
-    """Nor one before the first."""
+    """A rank below 0 and a rank beyond the last value raise an error."""
     sample = judged[1].sample("ttft", EVERY)
     for rank in (-1, sample.count):
-        with pytest.raises(IndexError, match="no rank"):
+        with pytest.raises(IndexError, match="outside the"):
             sample.at(rank)
 
 
