@@ -45,6 +45,8 @@ def chat(delta: Any, **choice: Any) -> Delta:
         ({"content": None, "reasoning": "hm"}, Delta(reasoning="hm")),
         ({"reasoning_content": None, "reasoning": "hm"}, Delta(reasoning="hm")),
         ({"reasoning_content": "hm", "reasoning": "hm"}, Delta(reasoning="hm")),
+        ({"content": "", "thinking": "hm"}, Delta(reasoning="hm")),
+        ({"reasoning_text": "hm"}, Delta(reasoning="hm")),
         ({"content": None, "refusal": "no"}, Delta(content="no")),
         ({"content": "a", "reasoning": "b"}, Delta(content="a", reasoning="b")),
         ({"tool_calls": None}, Delta()),
@@ -88,7 +90,7 @@ def test_usage_may_ride_on_the_last_chunk() -> None:
 
 
 @pytest.mark.parametrize("codec", CODECS)
-@pytest.mark.parametrize("value", [None, -1, 1.5, "7", True, [], {}])
+@pytest.mark.parametrize("value", [None, -1, 1.5, "7.5", "-7", "9" * 5000, True, [], {}])
 def test_what_is_not_a_count_is_not_said(codec: Codec, value: Any) -> None:
     """A count that is not one is as good as missing, and does not take the others with it."""
     usage = codec.chunk({"usage": {"prompt_tokens": value, "completion_tokens": 5}}).usage
@@ -97,10 +99,17 @@ def test_what_is_not_a_count_is_not_said(codec: Codec, value: Any) -> None:
 
 @pytest.mark.parametrize(
     ("sent", "logged"),
-    [("9007199254740991", 2**53 - 1), ("9" * 18, 2**53), ("9" * 30, 2**53), ("1e19", 2**53)],
+    [
+        ("9007199254740991", 2**53 - 1),
+        ("9" * 18, 2**53),
+        ("9" * 30, 2**53),
+        ("1e19", 2**53),
+        ("7.0", 7),
+        ('"7"', 7),
+    ],
 )
-def test_a_count_that_cannot_be_true_is_logged(sent: str, logged: int) -> None:
-    """The report refuses it: it is not a count that the server did not send."""
+def test_counts_in_other_notations_and_counts_that_cannot_be_true_are_logged(sent: str, logged: int) -> None:
+    """Gateways write counts as floats and as texts; the report refuses what cannot be true."""
     payload = server_json.loads(f'{{"usage": {{"prompt_tokens": {sent}, "completion_tokens": 5}}}}'.encode())
     assert chat_completions.chunk(payload).usage == Usage(logged, 5)
 
@@ -127,6 +136,7 @@ def test_null_usage_counts_as_missing(codec: Codec, usage: Any) -> None:
         ({"error": None, "choices": []}, None),
         ({"error": {}, "choices": []}, None),
         ({"error": "late", "choices": [{}]}, "late"),
+        ({"choices": [{"finish_reason": "stop", "error": {"code": 502, "message": "upstream"}}]}, "upstream"),
     ],
 )
 def test_errors_inside_a_body(codec: Codec, payload: Any, error: str | None) -> None:

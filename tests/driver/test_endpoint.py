@@ -86,6 +86,7 @@ def test_what_the_log_shows(url: str, shown: str, host: str, port: int) -> None:
         ("http://h:port", "(?i)port"),
         ("http://h:99999", "(?i)port"),
         ("http://[::1", "(?i)ipv6"),
+        ("http://::1:8000", "IPv6 in brackets"),
         ("http://me:pw@h?x=1", "leave user and password out"),
         ("http://h?api_key=1", "seems to hold a secret"),
         ("http://h/a b", "percent-encode"),

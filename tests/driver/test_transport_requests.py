@@ -119,10 +119,13 @@ def test_a_compressed_body_is_left_as_it_is(asked: Any, wire: Any) -> None:
     assert (exchange.failure, exchange.response.encoding, exchange.stream.body()) == (None, "gzip", body)
 
 
-def test_a_compressed_answer_is_a_failed_turn(run: Any, serve: Any, connect: Any, wire: Any) -> None:
+@pytest.mark.parametrize(("status", "failure"), [(200, Failure.DECODE_ERROR), (400, "http_400")])
+def test_a_compressed_answer_is_a_failed_turn(
+    run: Any, serve: Any, connect: Any, wire: Any, status: int, failure: str
+) -> None:
     """Over every transport, and under the name that says why."""
     events: list[Event] = []
-    script = [wire.sized(gzip.compress(wire.STREAM), content_encoding="gzip")]
+    script = [wire.sized(gzip.compress(wire.STREAM), status=status, content_encoding="gzip")]
 
     async def scenario() -> None:
         async with serve(script) as server, connect(server.url) as transport:
@@ -131,7 +134,8 @@ def test_a_compressed_answer_is_a_failed_turn(run: Any, serve: Any, connect: Any
             await runner.run(sample, runner.prepare(sample), time.monotonic_ns(), "performance")
 
     run(scenario())
-    assert (events[-1].type.name, events[-1].data["error"]) == ("ERROR", Failure.DECODE_ERROR)
+    assert (events[-1].type.name, events[-1].data["error"]) == ("ERROR", failure)
+    assert "the body is gzip" in events[-1].data["message"]
 
 
 @pytest.mark.skipif(

@@ -77,7 +77,7 @@ def _read(payload: Mapping[str, Any], choice: Mapping[str, Any] | None, member: 
     if not isinstance(message, dict):
         raise MalformedResponseError(f"`{member}` is not an object")
     finish_reason, aborted = read_reason(choice.get("finish_reason"))
-    error = error or aborted
+    error = error or (read_error(choice) if choice.get("error") else aborted)
     content = message.get("content")
     if len(message) <= 1 and (type(content) is str or not message):
         # Nearly all frames of a stream.
@@ -89,7 +89,7 @@ def _read(payload: Mapping[str, Any], choice: Mapping[str, Any] | None, member: 
     return Delta(
         text(content) or text(message.get("refusal")),
         # DeepSeek, SGLang and older vLLM call it reasoning_content, OpenRouter and newer vLLM reasoning.
-        text(message.get("reasoning_content")) or text(message.get("reasoning")) or thought,
+        next(filter(None, (text(message.get(name)) for name in _REASONING_TEXT)), thought),
         _tool_calls(message),
         finish_reason,
         usage,
@@ -134,6 +134,7 @@ def _is_call(call: Any) -> bool:
     )
 
 
+_REASONING_TEXT: Final = ("reasoning_content", "reasoning", "thinking", "reasoning_text")
 _INPUT: Final = (place("prompt_tokens"), place("input_tokens"))
 _OUTPUT: Final = (place("completion_tokens"), place("output_tokens"))
 _REASONING: Final = (

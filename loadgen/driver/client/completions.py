@@ -45,7 +45,7 @@ def chunk(payload: Any) -> Delta:
     if choice is None:
         return with_others(Delta(usage=usage, error=error), payload, "text")
     finish_reason, aborted = read_reason(choice.get("finish_reason"))
-    error = error or aborted
+    error = error or (read_error(choice) if choice.get("error") else aborted)
     delta = Delta(
         content=text(choice.get("text")),
         finish_reason=finish_reason,

@@ -182,7 +182,7 @@ def _split(url: str, scheme: str) -> tuple[SplitResult, str, int]:
         parts = urlsplit(url if "://" in url else f"{scheme}://{url}")
         host, port = parts.hostname, parts.port
     except ValueError as error:
-        raise EndpointError(f"--url {url}: {error}") from error
+        raise EndpointError(f"--url {url}: {error}; write {scheme}://HOST:PORT, IPv6 in brackets") from error
     if parts.scheme not in (scheme, f"{scheme}s"):
         raise EndpointError(f"--url {url}: the scheme is {parts.scheme!r}; use {scheme}:// or {scheme}s://")
     if not host:

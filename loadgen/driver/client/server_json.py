@@ -110,12 +110,12 @@ def count(counts: Any, key: str) -> int | None:
 
 
 def counted(value: Any) -> int | None:
-    """A count of tokens; None for any other value.
+    """A count of tokens, also as `15.0` or `"15"`, as some gateways write it; None for any other value.
 
-    The log has also what cannot be true, for the report to refuse; orjson reads more than 64 bits as a float.
+    The log has also what cannot be true, for the report to refuse.
     """
-    if type(value) is float and value >= MOST_TOKENS:
-        return MOST_TOKENS
+    if (type(value) is float and value.is_integer()) or (type(value) is str and _is_index(value)):
+        value = int(value)
     return min(value, MOST_TOKENS) if type(value) is int and value >= 0 else None
 
 

@@ -78,10 +78,7 @@ def _require_readable(exchange: Exchange) -> None:
             http(exchange.response.status), _error_text(exchange.response, exchange.stream)
         )
     if exchange.response.encoding:
-        raise RequestFailedError(
-            Failure.DECODE_ERROR,
-            f"the body is {exchange.response.encoding}, although `Accept-Encoding: identity` was asked",
-        )
+        raise RequestFailedError(Failure.DECODE_ERROR, _COMPRESSED.format(exchange.response.encoding))
 
 
 def _require_success(exchange: Exchange) -> None:
@@ -101,6 +98,7 @@ def _require_success(exchange: Exchange) -> None:
         raise _empty(exchange.stream)
 
 
+_COMPRESSED: Final = "the body is {}, although `Accept-Encoding: identity` was asked"
 _LACKS_END: Final = (
     "the response stops without a finish reason, or inside an event",
     "the response ends with [DONE], but without a finish reason: the server cut the answer",
@@ -127,7 +125,7 @@ def _error_text(head: Head, stream: ResponseStream) -> str:
         return (
             f"redirects to {place}: no redirect is followed, for the key would go along; give the right --url"
         )
-    return error_text(stream.body())
+    return _COMPRESSED.format(head.encoding) if head.encoding else error_text(stream.body())
 
 
 FIRST_WAIT_S: Final = 0.5
