@@ -13,7 +13,7 @@ def in_words(value: object) -> str:
         return ", ".join(f"{name} {_part(part)}" for name, part in value.items())
     if isinstance(value, list | tuple):
         return ", ".join(map(_part, value))
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{value:,.10g}" if isinstance(value, float) else str(value)
 
 
 def _part(value: object) -> str:

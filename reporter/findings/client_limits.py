@@ -17,7 +17,7 @@ from reporter.findings.remedies import (
     relief,
     worker_share,
 )
-from reporter.number_text import between, counted, fixed, percent
+from reporter.number_text import as_written, between, counted, fixed, percent
 from reporter.report import Finding
 from reporter.run_facts import is_open_loop
 from rulesets.evaluators.client_delay import IN_DOUBT
@@ -276,8 +276,8 @@ def _rate_not_reached(evidence: CheckInputs) -> Finding | None:
     if share < RATE_SHARE:
         facts = (
             f"Requests were issued at {percent(share, 1)} of the requested rate"
-            f"{f' of {asked:g} requests/s' if asked else ''}: {counts.issued} of {counts.scheduled}, the "
-            "last ones late."
+            f"{f' of {as_written(asked)} requests/s' if asked else ''}: {counts.issued} of "
+            f"{counts.scheduled}, the last ones late."
         )
     elif not bounded and evidence.requests_behind > (1 - RATE_SHARE) * counts.issued:
         facts = (

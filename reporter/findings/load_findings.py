@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from reporter.number_text import figure, seconds, whole
+from reporter.number_text import as_written, figure, seconds, whole
 from reporter.report import Finding, SteadyState
 from reporter.run_facts import OVERLOADED, is_open_loop
 from reporter.windows.steady_state import steady_state
@@ -69,9 +69,9 @@ def _too_short(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "too_short",
         "warning",
-        f"{qps:.4g} of {rate:g} requests/s completed, in a run too short to show whether the endpoint "
-        f"holds this rate. The window of {window_s:.3g} s is mostly ramp-up and ramp-down: "
-        f"{window_s / latency_s:.1f} median latencies of {latency_s:.3g} s.",
+        f"{figure(qps, 4)} of {as_written(rate)} requests/s completed, in a run too short to show whether "
+        f"the endpoint holds this rate. The window of {figure(window_s)} s is mostly ramp-up and ramp-down: "
+        f"{window_s / latency_s:.1f} median latencies of {figure(latency_s)} s.",
         f"Measure for {_long_enough_s(latency_s):g} s or more: --duration {_long_enough_s(latency_s):g}s.",
     )
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from reporter import number_text
-from reporter.number_text import NOTHING, as_written, decimals, fixed, whole
+from reporter.number_text import NOTHING, decimals, whole
 from reporter.render.table import Column, Mark, Table, tone
+from rulesets.evaluators.rule_row import bound_text, figure_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -25,7 +26,6 @@ _COLUMNS: Final = (
     Column("method", rank=4, justify="left", folds=True, least=18, is_dim=True),
 )
 _ONLY_IF_SET: Final = {"conf. limit": "limit", "method": "method"}
-_MOST_DECIMALS: Final = 6
 
 
 def table(rows: Sequence[VerdictRow], sql: str = "") -> Table:
@@ -76,17 +76,17 @@ def status(row: VerdictRow) -> str:
 
 def observed(row: VerdictRow) -> str:
     """The figure, with enough digits to differ from the bound."""
-    return _with_unit(_distinct_from(row.observed, row.bound), row)
+    return NOTHING if row.observed is None else figure_text(row.observed, row.bound, row.unit)
 
 
 def limit(row: VerdictRow) -> str:
     """The confidence limit for the bound, with enough digits to differ."""
-    return _with_unit(_distinct_from(row.limit, row.bound), row)
+    return NOTHING if row.limit is None else figure_text(row.limit, row.bound, row.unit)
 
 
 def bound(row: VerdictRow) -> str:
     """The bound in the original notation."""
-    return _with_unit(as_written(row.bound), row)
+    return NOTHING if row.bound is None else bound_text(row.bound, row.unit)
 
 
 def margin(row: VerdictRow) -> str:
@@ -102,20 +102,3 @@ def margin(row: VerdictRow) -> str:
 def samples(row: VerdictRow) -> str:
     """How many samples stand behind the figure."""
     return whole(row.n)
-
-
-def _distinct_from(figure: float | None, bound: float | None) -> str:
-    """A figure with three digits, or with more if needed to differ from the bound."""
-    if figure is None:
-        return NOTHING
-    least = 0 if figure == round(figure) else decimals(figure)
-    differs = (
-        places
-        for places in range(least, _MOST_DECIMALS)
-        if bound is None or figure == bound or round(figure, places) != round(bound, places)
-    )
-    return fixed(figure, next(differs, _MOST_DECIMALS))
-
-
-def _with_unit(shown: str, row: VerdictRow) -> str:
-    return f"{shown} {row.unit}" if row.unit and shown != NOTHING else shown

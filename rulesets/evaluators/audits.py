@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from rulesets.demands import TOLERANCES
 from rulesets.evaluators import facts
 from rulesets.evaluators.prescribed_requests import evaluate_seed, evaluate_setting, prescribed_settings
-from rulesets.evaluators.rule_row import Rule, RuleOutcome
+from rulesets.evaluators.rule_row import Rule, RuleOutcome, bound_text, figure_text
 from rulesets.quantity import SCORES
 from rulesets.scores import score
 from rulesets.value_text import in_words
@@ -46,16 +46,13 @@ def _output_caching(audit: AuditDemand, case: Case) -> RuleOutcome:
     method = "rate with one prompt repeated / rate with distinct prompts"
     if audit_result.get("passed") is True and (ratio is None or ratio < bound):
         return RuleOutcome("PASS", ratio, method=method, bound=bound)
-    faster = ratio is not None and ratio >= bound
-    reason = (
-        f"one prompt repeated is answered {ratio:.3g} times as fast; required: < {bound:g}"
-        if faster
-        else str(audit_result.get("reason") or "the audit of output caching did not pass")
-    )
-    remedy = "turn the caching of answers off" if faster else "see the audit's own report"
-    return RuleOutcome(
-        "FAIL", ratio, method=method, reason=reason, remedy=remedy, bound=bound, met=not faster
-    )
+    reason = str(audit_result.get("reason") or "the audit of output caching did not pass")
+    remedy, is_slower = "see the audit's own report", ratio is None or ratio < bound
+    if ratio is not None and not is_slower:
+        faster = f"one prompt repeated is answered {figure_text(ratio, bound)} times as fast"
+        reason = f"{faster}; required: < {bound_text(bound)}"
+        remedy = "turn the caching of answers off"
+    return RuleOutcome("FAIL", ratio, method=method, reason=reason, remedy=remedy, bound=bound, met=is_slower)
 
 
 def _tolerance(audit: AuditDemand, name: str) -> float:
@@ -79,7 +76,8 @@ def _osl_range(audit: AuditDemand, case: Case) -> RuleOutcome:
         mean,
         sample.count,
         "mean of output tokens",
-        reason=f"outputs have {mean:.6g} tokens in the mean; required: {least:g} to {greatest:g}",
+        reason=f"outputs have {figure_text(mean, bound)} tokens in the mean; "
+        f"required: {bound_text(least)} to {bound_text(greatest)}",
         remedy="see why answers end: finish_reason, and --max-tokens",
         bound=bound,
     )
@@ -143,7 +141,7 @@ def _perf_mode_accuracy(audit: AuditDemand, case: Case) -> RuleOutcome:
         value,
         n,
         f"{metric} under load",
-        reason=f"{metric} under load is {value:.6g}; required: >= {least:g}",
+        reason=f"{metric} under load is {figure_text(value, least)}; required: >= {bound_text(least)}",
         remedy="serve as in the accuracy run",
         bound=least,
     )

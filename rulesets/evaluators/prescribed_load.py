@@ -7,7 +7,7 @@ from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Final
 
 from rulesets.evaluators import facts
-from rulesets.evaluators.rule_row import Rule, RuleOutcome
+from rulesets.evaluators.rule_row import Rule, RuleOutcome, bound_text, figure_text
 from rulesets.value_text import in_words
 
 if TYPE_CHECKING:
@@ -98,12 +98,12 @@ def _rate(wanted: float, case: Case) -> RuleOutcome:
     rate = facts.number(facts.load(case.report).get("rate"))
     if rate is not None and math.isclose(rate, wanted, rel_tol=1e-9):
         return RuleOutcome("PASS", rate, method="the rate that was asked for")
-    shown = "unknown" if rate is None else f"{rate:g} req/s"
+    shown = "unknown" if rate is None else f"{figure_text(rate, wanted)} req/s"
     return RuleOutcome(
         "INVALID",
         rate,
         method="the rate that was asked for",
-        reason=f"the rate is {shown}; required: {wanted:g} req/s",
+        reason=f"the rate is {shown}; required: {bound_text(wanted)} req/s",
         remedy=f"apply it: --rate {wanted:g}",
     )
 

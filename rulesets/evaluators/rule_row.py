@@ -164,16 +164,27 @@ class Rule:
 
 
 NOT_MEASURED: Final = "not measured, so counted as failed"
+_MOST_DECIMALS: Final = 9
 
 
-def figure_in_words(value: float, unit: str) -> str:
-    """A figure and unit: `1%`, `500 ms`."""
-    after = unit if unit in {"", "%"} else f" {unit}"
-    return f"{value:.6g}{after}"
+def figure_text(figure: float, bound: float | None = None, unit: str = "") -> str:
+    """A figure with three digits, or more to be seen on its side of the bound; whole numbers in full."""
+    if not math.isfinite(figure):
+        return str(figure)
+    least = 0 if figure == round(figure) else max(0, 2 - math.floor(math.log10(abs(figure))))
+    for places in range(least, _MOST_DECIMALS):
+        if bound is None or figure == bound or round(figure, places) != round(bound, places):
+            return f"{figure:,.{places}f} {unit}".rstrip()
+    return bound_text(figure, unit)
+
+
+def bound_text(bound: float, unit: str = "") -> str:
+    """A bound as written: `1 %`, `1,000 ms`."""
+    return f"{bound:,.10g} {unit}".rstrip()
 
 
 def is_asked_for(name: str, observed: float | None, op: str, bound: float, unit: str) -> str:
     """Say why a bound is not met."""
     if observed is None:
         return f"the run has no samples of {name}: {NOT_MEASURED}"
-    return f"{name} = {figure_in_words(observed, unit)}; required: {op} {figure_in_words(bound, unit)}"
+    return f"{name} = {figure_text(observed, bound, unit)}; required: {op} {bound_text(bound, unit)}"

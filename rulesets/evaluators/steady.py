@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rulesets.evaluators import facts
 from rulesets.evaluators.demand import bounded
-from rulesets.evaluators.rule_row import Rule, RuleOutcome
+from rulesets.evaluators.rule_row import Rule, RuleOutcome, bound_text, figure_text
 from rulesets.statistics import mann_kendall
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _max_drift(bound: float, case: Case) -> RuleOutcome:
     outcome = RuleOutcome("PASS", drift, len(series[name]), method)
     if drift <= bound:
         return outcome
-    reason = f"{name} changes by {drift:.3g} of its mean; required: <= {bound:g}"
+    reason = f"{name} changes by {figure_text(drift, bound)} of its mean; required: <= {bound_text(bound)}"
     if chance <= CHANCE:
         return RuleOutcome("INVALID", drift, outcome.n, method, reason=reason, remedy=_LONGER)
     return RuleOutcome(

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rulesets.errors import Unanswerable
 from rulesets.evaluators import client_delay, facts, figure
-from rulesets.evaluators.rule_row import NOT_MEASURED, Rule, RuleOutcome, figure_in_words, is_asked_for
+from rulesets.evaluators.rule_row import (
+    NOT_MEASURED,
+    Rule,
+    RuleOutcome,
+    bound_text,
+    figure_text,
+    is_asked_for,
+)
 from rulesets.expression import described
 from rulesets.metric_table import BY_NAME
 from rulesets.quantity import SCORES
@@ -167,17 +174,17 @@ def _in_doubt(target: Target, outcome: RuleOutcome, ends: Sequence[RuleOutcome])
     """The outcome of a figure known as an interval: both ends must agree."""
     shown = [end.observed for end in (outcome, *ends) if end.observed is not None]
     low, high = min(shown, default=0.0), max(shown, default=0.0)
-    highest = figure_in_words(float(f"{high:.4g}"), target.unit)
+    lowest, highest = (figure_text(end, target.value, target.unit) for end in (low, high))
     if high - low > _NOTEWORTHY * high:
-        outcome = replace(outcome, method=f"{outcome.method}; in doubt: {low:.4g} to {highest}")
+        outcome = replace(outcome, method=f"{outcome.method}; in doubt: {lowest} to {highest}")
     if {end.status for end in ends} == {outcome.status} or outcome.status == "INCONCLUSIVE":
         return outcome
-    name, asked = figure.name_of(target), figure_in_words(target.value, target.unit)
+    name, asked = figure.name_of(target), bound_text(target.value, target.unit)
     return replace(
         outcome,
         status="INCONCLUSIVE",
         met=outcome.status != "FAIL",
-        reason=f"the client was too busy to tell: {name} is between {low:.4g} and {highest}, "
+        reason=f"the client was too busy to tell: {name} is between {lowest} and {highest}, "
         f"and {target.op} {asked} is required",
         remedy=AGAIN,
     )
@@ -249,18 +256,18 @@ def _why_missed(target: Target, value: float) -> str:
     fallen = f"{name} falls on failed requests, which exceed every bound"
     if target.is_only_shown:
         return f"{fallen}: there is no figure"
-    return f"{fallen}; required: {target.op} {figure_in_words(target.value, target.unit)}"
+    return f"{fallen}; required: {target.op} {bound_text(target.value, target.unit)}"
 
 
 def _why_unsure(target: Target, outcome: RuleOutcome, sure: ConfidenceLimit) -> str:
-    name, asked = figure.name_of(target), figure_in_words(target.value, target.unit)
+    name, asked = figure.name_of(target), bound_text(target.value, target.unit)
     if sure.value is None:
         level = f" at {100 * target.confidence.level:g} % confidence" if target.confidence else ""
         if sure.remedy:
             return f"{name} cannot be confirmed{level}: {sure.words}"
         samples = _samples(target)
         return f"not enough {samples} to confirm {name}{level} ({outcome.n:,}; {sure.words})"
-    limit = figure_in_words(_in_unit(target, sure.value), target.unit)
+    limit = figure_text(_in_unit(target, sure.value), target.value, target.unit)
     return f"{name} meets {target.op} {asked}, but this is not confirmed: its {sure.words} is {limit}"
 
 

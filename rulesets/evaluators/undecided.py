@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rulesets.errors import listing, suggestion
 from rulesets.evaluators import facts, figure
-from rulesets.evaluators.rule_row import RuleOutcome, figure_in_words
+from rulesets.evaluators.rule_row import RuleOutcome, bound_text, figure_text
 from rulesets.quantity import COMPARE, SCORES
 from rulesets.target import meets
 
@@ -64,7 +64,7 @@ def with_clock_doubt(target: Target, outcome: RuleOutcome, run: Evidence) -> Rul
     whole = run.report.get("throughput", {}).get(metric)
     if not nodes or outcome.status not in {"PASS", "FAIL"} or not value or not whole:
         return outcome
-    name, asked = figure.name_of(target), figure_in_words(target.value, target.unit)
+    name, asked = figure.name_of(target), bound_text(target.value, target.unit)
     low, high = nodes[f"{metric}_low"], nodes[f"{metric}_high"]
     if low is None or high is None:
         reason = "the clock of a node was never compared with the coordinator's"
@@ -72,7 +72,7 @@ def with_clock_doubt(target: Target, outcome: RuleOutcome, run: Evidence) -> Rul
         ends = (value * low / whole, value * high / whole)
         if all(meets(target, end) == meets(target, value) for end in ends):
             return outcome
-        shown = [figure_in_words(float(f"{end:.6g}"), target.unit) for end in ends]
+        shown = [figure_text(target.in_unit(end), target.value, target.unit) for end in ends]
         reason = f"{name} is between {shown[0]} and {shown[1]} by the nodes' clocks"
     return replace(
         outcome,
@@ -109,8 +109,9 @@ def unscored_outcome(target: Target, run: Evidence) -> RuleOutcome | None:
         score.value,
         score.n,
         "lower bound",
-        reason=f"{reason}; were they all right it would be {best:.6g}; "
-        f"required: {target.op} {target.value:.6g}",
+        reason=f"{reason}; were they all right it would be "
+        f"{figure_text(target.in_unit(best), target.value, target.unit)}; "
+        f"required: {target.op} {bound_text(target.value, target.unit)}",
     )
 
 

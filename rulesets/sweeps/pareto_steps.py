@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from rulesets.evaluators.rule_row import figure_text
 from rulesets.evaluators.targets import AGAIN
 from rulesets.sweeps.point import FigureAxis, standing
 from rulesets.sweeps.sweep_row import SweepRule
@@ -66,8 +67,8 @@ def rows(
 
 def _in_doubt(row: VerdictRow, extremes: Sequence[VerdictRow]) -> VerdictRow:
     """The row, inconclusive if late reads of chunks can decide the outcome."""
-    low, high = (extreme.observed or 0.0 for extreme in extremes)
-    reason = f"the client was too busy to tell: the worst ratio is between {low:.4g} and {high:.4g}"
+    low, high = (figure_text(extreme.observed or 0.0, 1) for extreme in extremes)
+    reason = f"the client was too busy to tell: the worst ratio is between {low} and {high}"
     return replace(row, status="INCONCLUSIVE", reason=reason, remedy=AGAIN)
 
 
@@ -81,7 +82,7 @@ def _front_row(
 ) -> VerdictRow:
     """The row of a front, for display; without a front, the requested figure was not measured."""
     line = front(ours)
-    shown = "; ".join(f"{across:.4g} at {up:.5g}" for across, up in line[:_SHOWN])
+    shown = "; ".join(f"{figure_text(across)} at {figure_text(up)}" for across, up in line[:_SHOWN])
     more = f" and {len(line) - _SHOWN} more" if len(line) > _SHOWN else ""
     rule = SweepRule(
         "pareto",
@@ -113,5 +114,9 @@ def _dominates(what: str, ours: Sequence[Spot], theirs: Sequence[Spot], of: int)
     if worst >= 1:
         return rule.met(len(theirs), worst)
     best = step(ours, x)
-    reached = "no point of ours gets there" if best is None else f"ours gives {best:.5g} there"
-    return rule.missed(len(theirs), f"the baseline gives {y:.5g} at {x:.4g}, and {reached}", observed=worst)
+    reached = "no point of ours gets there" if best is None else f"ours gives {figure_text(best, y)} there"
+    return rule.missed(
+        len(theirs),
+        f"the baseline gives {figure_text(y, best)} at {figure_text(x)}, and {reached}",
+        observed=worst,
+    )

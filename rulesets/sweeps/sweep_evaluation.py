@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from rulesets.evaluators import facts
+from rulesets.evaluators.rule_row import bound_text
 from rulesets.sweeps import accuracy_regions, counting, pareto_steps, point_checks
 from rulesets.sweeps.point import standing
 from rulesets.sweeps.sweep_row import Curve, SweepRule
@@ -54,23 +55,31 @@ def _verdict_of(
     failing = [load for load, point in by_load if _status(point) == "FAIL"]
     if not passing and len(failing) == n:
         lowest = by_load[0][0]
-        return rule.missed(n, f"not even a {what} of {lowest:g} meets them", f"measure below {lowest:g}")
+        return rule.missed(
+            n, f"not even a {what} of {bound_text(lowest)} meets them", f"measure below {bound_text(lowest)}"
+        )
     if not passing:
         return rule.open(n, "no point passes, and not every one fails: see their verdicts", "repeat them")
     best = max(passing)
     below = [load for load in failing if load <= best]
     if below:
-        loads = ", ".join(f"{load:g}" for load in below)
+        loads = ", ".join(f"{bound_text(load)}" for load in below)
         return rule.open(
-            n, f"{best:g} passes, and yet {loads} fails", "repeat these points, with more requests", best
+            n,
+            f"{bound_text(best)} passes, and yet {loads} fails",
+            "repeat these points, with more requests",
+            best,
         )
     above = min((load for load in failing if load > best), default=None)
     if above is None:
-        return rule.open(n, f"nothing above {best:g} fails", f"measure above {best:g}", best)
+        return rule.open(
+            n, f"nothing above {bound_text(best)} fails", f"measure above {bound_text(best)}", best
+        )
     if (above - best) / best > tolerance:
         between = (above + best) / 2
-        reason = f"{best:g} passes and {above:g} fails, which is {(above - best) / best:.1%} apart"
-        return rule.open(n, reason, f"measure about {between:g}", best)
+        apart = f"which is {(above - best) / best:.1%} apart"
+        reason = f"{bound_text(best)} passes and {bound_text(above)} fails, {apart}"
+        return rule.open(n, reason, f"measure about {bound_text(between)}", best)
     return rule.met(n, best)
 
 

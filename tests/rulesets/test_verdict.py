@@ -27,6 +27,7 @@ from rulesets import (
 )
 from rulesets.condition import Condition
 from rulesets.definitions import Definitions
+from rulesets.evaluators.rule_row import figure_text
 from tests.for_each import for_each
 
 if TYPE_CHECKING:
@@ -106,12 +107,25 @@ def test_a_target_that_is_missed_fails(make_report: MakeReport) -> None:
     assert row.reason == "ttft:p(99) = 0.199 s; required: < 0.1 s"
 
 
+@given(st.floats(0, 1e9), st.floats(-2e-2, 2e-2), st.sampled_from([1e-9, 1e-6, 1e-3, 1]))
+def test_a_figure_in_words_is_on_its_side_of_the_bound(bound: float, distance: float, scale: float) -> None:
+    """However near a figure is, the text reads as met or missed as the figure is."""
+    bound = float(f"{bound:.10g}")
+    figure = bound * (1 + distance * scale)
+    shown = float(figure_text(figure, bound).replace(",", ""))
+    assert (shown > bound, shown < bound) == (figure > bound, figure < bound) or math.isclose(
+        figure, bound, rel_tol=1e-9, abs_tol=1e-9
+    )
+
+
 def test_a_verdict_as_text(make_report: MakeReport) -> None:
     """Its status, and why it did not pass."""
     report = ReportEvidence(make_report(latency_ms=100.0))
     assert str(evaluate(of_expressions(["ttft:p(99)<398ms"]), report)) == "PASS"
     missed = "FAIL\nFAIL: ttft:p(99) = 0.199 s; required: < 0.1 s"
     assert str(evaluate(of_expressions(["ttft:p(99)<398ms", "ttft:p(99)<0.1s"]), report)) == missed
+    near = evaluate(of_expressions(["ttft:p(99)<198.999ms"]), report)
+    assert str(near) == "FAIL\nFAIL: ttft:p(99) = 199.000 ms; required: < 198.999 ms"
 
 
 @pytest.mark.parametrize(
@@ -264,7 +278,7 @@ def test_a_report_that_does_not_say_that_it_is_valid_is_not(make_report: MakeRep
         (
             ValidityDemand(max_error_rate=0.01),
             {"completed": 98, "failed": 2},
-            "the error rate = 0.02; required: <= 0.01",
+            "the error rate = 0.0200; required: <= 0.01",
         ),
         (
             ValidityDemand(min_samples=100),
@@ -352,7 +366,7 @@ def test_a_verdict_is_json(make_report: MakeReport) -> None:
                 "status": "FAIL",
                 "severity": "warn",
                 "margin": -1.0,
-                "reason": "error:rate = 1%; required: < 0.5%",
+                "reason": "error:rate = 1 %; required: < 0.5 %",
                 "group": "target",
                 "method": "1 of 100 failed",
                 "limit": None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from loadgen.sessions.series.run_rows import result, scores_of
-from reporter.number_text import bar
+from reporter.number_text import bar, figure, percent
 from reporter.render.score_tables import value_in_words
 from reporter.run_row import figures
 from workloads.score import Status
@@ -57,12 +57,12 @@ def ended(outcome: PointOutcome, remark: str | None) -> str:
     """The result of a run."""
     of = figures(outcome.report)
     shown = (
-        ("{:,.4g} req/s", of.qps),
-        ("{:,.5g} tok/s", of.output_tps),
-        ("TTFT p50 {:,.4g} ms", of.ttft_p50_ms),
-        ("{:.1%} errors", of.error_rate or None),
+        ("{} req/s", of.qps),
+        ("{} tok/s", of.output_tps),
+        ("TTFT p50 {} ms", of.ttft_p50_ms),
     )
-    parts = [form.format(value) for form, value in shown if value is not None]
+    parts = [form.format(figure(value)) for form, value in shown if value is not None]
+    parts += [f"{percent(of.error_rate, 1)} errors"] if of.error_rate else []
     parts += [
         f"{score.name} {value_in_words(score.value, score.unit)}" for score in scores_of(outcome.report)
     ]

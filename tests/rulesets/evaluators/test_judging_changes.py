@@ -94,7 +94,7 @@ def test_without_a_confidence_the_change_itself_decides(make_run: MakeRun) -> No
     assert compared(make_run, [100.0], [98.0], ruleset).status == "PASS"
     row = compared(make_run, [100.0], [95.0], ruleset)
     assert (row.status, row.observed) == ("FAIL", pytest.approx(-5.0))
-    assert row.reason == "the change of output_tps:value = -5%; required: > -3%"
+    assert row.reason == "the change of output_tps:value = -5.00 %; required: > -3 %"
 
 
 def test_without_a_baseline_a_change_fails(make_run: MakeRun) -> None:

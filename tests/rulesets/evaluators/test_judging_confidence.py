@@ -77,7 +77,7 @@ def test_a_limit_beyond_the_bound(make_run: MakeRun) -> None:
     assert row.method == "p95 (linear interpolation); upper 95 % limit (order statistic)"
     assert row.reason == (
         "ttft:p(95) meets < 500 ms, but this is not confirmed: "
-        "its upper 95 % limit (order statistic) is 1000 ms"
+        "its upper 95 % limit (order statistic) is 1,000 ms"
     )
     match = re.fullmatch(r"about ([\d,]+) are needed", row.remedy)
     assert match

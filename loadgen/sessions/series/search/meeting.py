@@ -11,6 +11,7 @@ from reporter.log.database import open_log
 from reporter.measured.log_evidence import LogEvidence
 from reporter.windows.rate_window import over_defined_window
 from rulesets.evaluators.delay_decides import leaves_open
+from rulesets.evaluators.rule_row import figure_text
 from rulesets.metric_table import BY_NAME
 from rulesets.quantity import COMPARE, Op, spell
 from rulesets.ruleset import Ruleset
@@ -110,7 +111,7 @@ def _at_face_value(target: Target, summary: Summary | None) -> tuple[TrialVerdic
     """A mean, a minimum or a maximum."""
     if summary is None:
         return TrialVerdict.MISSED, "there are no samples"
-    seen = f"the {spell(target.stat)} is {getattr(summary, target.stat):.3g} ms"
+    seen = f"the {spell(target.stat)} is {figure_text(getattr(summary, target.stat), target.bound)} ms"
     if target.stat == "mean":
         return of_mean(summary, target.bound), seen
     met = COMPARE[target.op](getattr(summary, target.stat), target.bound)

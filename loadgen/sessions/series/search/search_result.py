@@ -13,6 +13,7 @@ from loadgen.sessions.series.search.strategy import (
     trial_bounds,
 )
 from reporter.run_facts import OVERLOADED
+from rulesets.evaluators.rule_row import figure_text
 from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ class SearchOutcome:
         reach = f"between {bounds.low:g} and {bounds.high:g} {unit}"
         last = self.evaluated[-1].why if self.evaluated else ""
         so_far = self._so_far()
-        shares = "".join(f", {share:,.4g} {_PER[name]}" for name, share in self.shares.items())
+        shares = "".join(f", {figure_text(share)} {_PER[name]}" for name, share in self.shares.items())
         best = f"Highest passing {self.axis}: {low:g} {unit}{shares}"
         higher = min(_HIGHER * bounds.high, HIGHEST[self.axis])
         wider = f": search --{self.axis} {bounds.high:g}..{higher:g}" if higher > bounds.high else ""

@@ -18,6 +18,7 @@ from loadgen.sessions.settings.perf import perf_settings
 from reporter.findings.rate_held import BLOCKS, FILLING, kept_up
 from reporter.log.query import query
 from reporter.run_facts import OVERLOADED
+from rulesets.evaluators.rule_row import figure_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -157,7 +158,7 @@ def too_few_sessions(verdict: Verdict | None) -> str:
 
 
 def _overloaded(completed_qps: float | None) -> str:
-    return "overloaded" + (f", completed {completed_qps:.4g} requests/s" if completed_qps else "")
+    return "overloaded" + (f", completed {figure_text(completed_qps)} requests/s" if completed_qps else "")
 
 
 def _at_face_value(required: Required, verdict: Verdict | None) -> tuple[TrialVerdict, str]:
