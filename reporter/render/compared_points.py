@@ -14,15 +14,16 @@ from reporter.render.comparison_files import comparison_rows
 from reporter.render.console_page import draw, tables
 from reporter.render.csv_text import as_csv
 from reporter.render.markdown import safe, table_lines
-from reporter.render.table import Column, Mark, Table, tone
+from reporter.render.table import Column, Mark, Table, plain, tone
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reporter.compare.comparison import SeriesComparison
+    from reporter.compare.comparison import ComparisonRow, MetricChange, SeriesComparison
     from reporter.render.table import Cell
 
-NOTE: Final = "Changes of the second series from the first; * is significant, each point by itself."
+_NOTE: Final = "Changes of the second series from the first; * is significant, each point by itself"
+_UNDECIDING: Final = "; a metric in brackets decides nothing at that point"
 _SIGNIFICANT: Final = frozenset({"better", "worse", "different"})
 
 
@@ -42,12 +43,23 @@ def table(series: SeriesComparison) -> Table:
 def _rows(series: SeriesComparison, metrics: Sequence[str]) -> Iterator[tuple[Cell, ...]]:
     for point in series.points:
         changes = {
-            row.metric: "* " * (row.changes[0].finding in _SIGNIFICANT and row.changes[0].by is not None)
-            + compared.by(row, row.changes[0].by)
+            row.metric: _change(row, row.changes[0])
             for row in point.comparison.rows
+            if row.changes[0].by is not None
         }
         status = point.comparison.status
         yield point.name, Mark(status, tone(status)), *(changes.get(name, NOTHING) for name in metrics)
+
+
+def _change(row: ComparisonRow, change: MetricChange) -> Cell:
+    shown = f"{'* ' if change.finding in _SIGNIFICANT else ''}{compared.by(row, change.by)}"
+    return Mark(shown, "bad") if change.fails else shown if row.decides else f"[{shown}]"
+
+
+def note(series: SeriesComparison) -> str:
+    """The meaning of the table's marks."""
+    cells = (plain(cell) for row in table(series).rows for cell in row[2:])
+    return f"{_NOTE}{_UNDECIDING if any(cell.startswith('[') for cell in cells) else ''}."
 
 
 def left_out(series: SeriesComparison) -> list[str]:
@@ -76,7 +88,7 @@ def _markdown_lines(series: SeriesComparison) -> Iterator[str]:
     yield ""
     yield from table_lines(table(series))
     yield ""
-    yield from (f"- {safe(line)}" for line in (NOTE, *left_out(series)))
+    yield from (f"- {safe(line)}" for line in (note(series), *left_out(series)))
     for point in series.points:
         yield from (f"- {safe(f'{point.name}: {reason}')}" for reason in point.comparison.reasons)
 
@@ -86,4 +98,4 @@ def render(series: SeriesComparison, *, width: int = 100, color: bool = False) -
     points = table(series)
     columns = (replace(column, title=column.title.replace(":", "\n", 1)) for column in points.columns)
     shown = tables(replace(points, columns=tuple(columns)), width=width)
-    return draw([shown, [Text(NOTE)]], width=width, color=color)
+    return draw([shown, [Text(note(series))]], width=width, color=color)

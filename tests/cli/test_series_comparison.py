@@ -6,6 +6,7 @@ import csv
 import re
 import shutil
 from contextlib import suppress
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,8 +19,10 @@ from loadgen.sessions.errors import UsageError
 from loadgen.sessions.series_by_point import compare_points, points_of_series
 from loadgen.sessions.settings.compare import CompareSettings
 from reporter.log.tables import BIG_TABLES
+from reporter.render.compared_points import note, table
 from reporter.render.html.comparison_page import page_of_series
 from reporter.render.html.page import Tables
+from reporter.render.table import Mark
 from tests.remembered_logs import remembered_log
 
 if TYPE_CHECKING:
@@ -88,6 +91,25 @@ def test_markdown_and_csv_have_every_point(written: Callable[[str], str]) -> Non
     rows = list(csv.DictReader(StringIO(written("csv"))))
     assert {row["point"] for row in rows} == {"concurrency-1", "concurrency-2"}
     assert len({(row["point"], row["metric"], row["side"]) for row in rows}) == len(rows)
+
+
+def test_a_change_says_whether_its_metric_decides_at_the_point(compared: SeriesComparison) -> None:
+    """Brackets are around the change of a metric that decides at another point; what fails is marked."""
+    first, second = compared.points
+    row, *others = first.comparison.rows
+    failed = replace(row, changes=(replace(row.changes[0], by=0.5, finding="worse", fails=True),))
+    shown = replace(
+        row, decides=False, changes=(replace(row.changes[0], by=0.5, finding="no significant difference"),)
+    )
+    points = [
+        replace(point, comparison=replace(point.comparison, rows=(changed, *others)))
+        for point, changed in ((first, failed), (second, shown))
+    ]
+    series = replace(compared, points=points)
+    place = [column.title for column in table(series).columns].index(row.metric)
+    assert [cells[place] for cells in table(series).rows] == [Mark("* +50 %", "bad"), "[+50 %]"]
+    assert note(series).endswith("; a metric in brackets decides nothing at that point.")
+    assert "brackets" not in note(compared)
 
 
 def test_the_markdown_file_and_what_only_runs_have(

@@ -10,7 +10,7 @@ from reporter.contents import metric_statements
 from reporter.number_text import counted
 from reporter.plots.plot_value import NoPlot, Plot
 from reporter.render import compared
-from reporter.render.compared_points import NOTE, left_out, table
+from reporter.render.compared_points import left_out, note, table
 from reporter.render.html import excerpts, load_curves, page_writer
 from reporter.render.html.page import Page, Plots, Prose, Remark, Remarks, Tables
 from reporter.render.html.run_plots import grouped
@@ -162,7 +162,7 @@ def _sections_of_series(series: SeriesComparison, overviews: Sequence[SeriesOver
         yield curves
     if reasons := tuple(_reasons_of_series(series)):
         yield Remarks("reasons", "Why", reasons)
-    yield Tables("points", "Points", (table(series),), (NOTE, *left_out(series)))
+    yield Tables("points", "Points", (table(series),), (note(series), *left_out(series)))
     for number, point in enumerate(series.points):
         comparison = point.comparison
         tables = (
