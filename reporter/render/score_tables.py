@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isclose
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
@@ -74,10 +75,11 @@ def notes(report: Report) -> list[Text]:
 
 
 def group_tables(report: Report, tag: str | None = None) -> Iterator[Table]:
-    """The breakdowns of each task, or those by a tag."""
+    """The breakdowns by a tag, or all whose parts are not among the main figures of their task."""
     for score in report.accuracy:
+        main_figures = [*score.headlines][:MOST_FIGURES]
         for name, values in score.groups.items():
-            if values and tag in {None, name}:
+            if values and (tag == name or (tag is None and not values.keys() <= {*main_figures})):
                 lines = [
                     AccuracyLine(value, "share", "higher", part, part.unscored, part)
                     for value, part in values.items()
@@ -139,9 +141,16 @@ def _lines(score: TaskScore, limit: int) -> Iterator[AccuracyLine]:
     yield AccuracyLine(named, first.unit, first.better, first, _open(score, first), score)
     # One of a part that nothing was asked of is not defined.
     defined_figures = [(name, headline) for name, headline in others if headline.value is not None]
+    parts = {name: part for group in score.groups.values() for name, part in group.items()}
     for name, headline in defined_figures[: limit - 1]:
+        part = parts.get(name)
         yield AccuracyLine(
-            f"{_INDENT}{clean(name)}", headline.unit, headline.better, headline, _open(score, headline)
+            f"{_INDENT}{clean(name)}",
+            headline.unit,
+            headline.better,
+            headline,
+            _open(score, headline),
+            part if part is not None and isclose(part.value, headline.value or 0.0) else None,
         )
 
 
@@ -175,7 +184,8 @@ def _table(title: str, lines: Sequence[AccuracyLine], sql: str, caption: str = "
 
 def _cells(counts: TaskScore | GroupScore | None, keys: Iterable[str]) -> Iterator[str]:
     for key in keys:
-        yield "" if counts is None else whole(getattr(counts, key, None))
+        count = getattr(counts, key, None)
+        yield "" if count is None else whole(count)
 
 
 def _value(line: AccuracyLine) -> Cell:

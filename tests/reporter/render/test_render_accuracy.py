@@ -9,6 +9,7 @@ from reporter.render import markdown
 from reporter.render.breakdown_tables import names
 from reporter.render.console import render
 from reporter.render.named_verdict import NamedVerdict
+from reporter.render.score_tables import group_tables, score_table
 from reporter.values.task_score import (
     ConfidenceInterval,
     GroupScore,
@@ -102,6 +103,18 @@ def test_scores_are_in_the_report(a_run: Callable[..., Run], golden: Callable[[s
     summary = render(report, summary_only=True)
     assert "77.08 %" in summary
     assert "length" not in summary
+
+
+def test_parts_that_are_main_figures_are_in_one_table(a_run: Callable[..., Run]) -> None:
+    """With the samples of each; a breakdown with other parts has its own table."""
+    parts = {"stem": GroupScore(41, 0, 0.8, 0.02, WILSON), "law": GroupScore(9, 0, 0.5, 0.02, WILSON)}
+    headlines = {"accuracy": figure(0.7), "stem": figure(0.8), "law": figure(0.4)}
+    groups = {"category": parts, "subject": {**parts, "botany": parts["law"]}}
+    report = report_of(a_run, score(headlines=headlines, groups=groups))
+    table = score_table(report.accuracy)
+    assert [(row[0], row[3]) for row in table.rows] == [("ifeval", "541"), ("  stem", "41"), ("  law", "")]
+    assert [of.columns[0].title for of in group_tables(report)] == ["subject"]
+    assert [of.columns[0].title for of in group_tables(report, "category")] == ["category"]
 
 
 def test_a_narrow_page_keeps_the_scores(a_run: Callable[..., Run]) -> None:
