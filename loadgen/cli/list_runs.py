@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from loadgen.cli.terminal.show import page
+from reporter.render.score_tables import value_in_words
 from reporter.render.table import Column, Table
 
 if TYPE_CHECKING:
@@ -55,6 +56,6 @@ def _cells(run: Listed) -> list[str]:
         "" if run.requests is None else f"{run.requests:,}",
         "" if run.qps is None else f"{run.qps:,.2f}",
         "" if run.ttft_p50_ms is None else f"{run.ttft_p50_ms:,.1f}",
-        "" if run.score is None else f"{run.score:.4g}",
+        "" if run.score is None else value_in_words(run.score, run.score_unit or ""),
         run.state,
     ]

@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from loadgen.sessions.error_exit_codes import with_urls
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.files.run_folder import require_distinct
 from reporter.compare.compare_sides import compare, primary
@@ -78,7 +79,7 @@ def _named(runs: Sequence[Path], baseline: Sequence[Path]) -> list[tuple[str, li
             for name, references in (("baseline", baseline), ("runs", runs))
         ]
     elif len(runs) > 1:
-        sides = [(str(reference), runs_of(reference)) for reference in runs]
+        sides = [(with_urls(str(reference)), runs_of(reference)) for reference in runs]
     else:
         raise UsageError(f"only one run given ({runs[0]}): name a second one, or add --baseline RUN")
     require_distinct([run for _, of in sides for run in of])
@@ -95,7 +96,7 @@ def _sides(
 
     def looked(run: Path) -> ComparedRun:
         with evidence(run, tokenizer=tokenizer) as run_evidence:
-            return look(str(run), run_evidence, log_head(run), metrics, rules.level)
+            return look(with_urls(str(run)), run_evidence, log_head(run), metrics, rules.level)
 
     return [Side(name, tuple(map(looked, runs))) for name, runs in named]
 

@@ -15,6 +15,7 @@ Everything else is a bug of this program: it keeps its traceback, and ends with 
 from __future__ import annotations
 
 import errno
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
@@ -24,6 +25,7 @@ from rulesets.exit_codes import ExitCode
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_URL_IN_PATH: Final = re.compile(r"\b(s3|gs|https?):/(?=[^/])")
 _NO_ROOM: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 
@@ -111,6 +113,11 @@ def is_interrupt(error: BaseException) -> bool:
     return cause is not None
 
 
+def with_urls(text: str) -> str:
+    """A text with each URL as typed: `pathlib` keeps one of its two slashes."""
+    return _URL_IN_PATH.sub(r"\1://", text)
+
+
 def message_of(error: BaseException) -> str:
     """The message of an error. An OSError without a file name is of standard output, or of any open file."""
     if isinstance(error, OSError) and error.filename is None and error.strerror:
@@ -119,4 +126,4 @@ def message_of(error: BaseException) -> str:
             "the output cannot be written" if full else "the output, or a file, cannot be read or written"
         )
         return f"{failed} ({error.strerror})"
-    return str(error)
+    return with_urls(str(error))

@@ -44,7 +44,7 @@ class Listed:
         load: The load in a word: `closed 16`, `poisson 20/s`.
         requests: Measured requests issued; None without a report.
         runs: The number of runs of a series; None for a run.
-        state: `valid`, `invalid`, `overloaded`, `accepted` (invalid, with `--on-invalid warn`), `running`,
+        state: `valid`, `INVALID`, `OVERLOADED`, `accepted` (invalid, with `--on-invalid warn`), `running`,
             `unreported` (there is a log, and no report), `damaged`; a verdict (`PASS`, `FAIL`, …, also
             `PASS, accepted`) where something was required. A series is `complete`, `incomplete` or `running`.
         qps: Completed requests per second.
@@ -53,6 +53,7 @@ class Listed:
         ttft_p50_ms: The median time to the first token.
         ttft_p99_ms: Its p99.
         score: The first headline score, from 0 to 1 where it is a share.
+        score_unit: The unit of `score`: `share`, or that of the benchmark.
         why: The error of a damaged run.
     """
 
@@ -69,6 +70,7 @@ class Listed:
     ttft_p50_ms: float | None = None
     ttft_p99_ms: float | None = None
     score: float | None = None
+    score_unit: str | None = None
     why: str | None = None
     runs: int | None = None
 
@@ -160,12 +162,10 @@ def _of_report(name: str, report: Mapping[str, Any], kind: str | None) -> Listed
     validity = report["validity"]
     accepted = validity.get("accepted") is True
     overloaded = validity.get("overloaded") is True
-    valid = (
-        "valid" if validity["valid"] else ACCEPTED if accepted else "overloaded" if overloaded else "invalid"
-    )
+    valid = "valid" if validity["valid"] else ACCEPTED if accepted else "INVALID"
     status = str(verdict["status"]) + f", {ACCEPTED}" * accepted if verdict else valid
     status = "OVERLOADED" if overloaded and status == "INVALID" else status
-    scores = [next(iter(score["headlines"].values()))["value"] for score in report.get("accuracy") or ()]
+    scores = [next(iter(score["headlines"].values())) for score in report.get("accuracy") or ()]
     return Listed(
         folder=name,
         started_at=text(run.get("started_at")),
@@ -179,7 +179,8 @@ def _of_report(name: str, report: Mapping[str, Any], kind: str | None) -> Listed
         failed=whole(report["counts"]["failed"]),
         ttft_p50_ms=number(members(report.get("ttft_ms")).get("p50")),
         ttft_p99_ms=number(members(report.get("ttft_ms")).get("p99")),
-        score=number(scores[0]) if scores else None,
+        score=number(scores[0]["value"]) if scores else None,
+        score_unit=text(scores[0]["unit"]) if scores else None,
     )
 
 

@@ -11,6 +11,7 @@ from reporter.render.console_page import clean, plain
 from reporter.render.csv_text import as_csv
 from reporter.render.heading import heading
 from reporter.render.markdown import safe, table_lines
+from reporter.render.score_tables import value_in_words
 from reporter.render.table import Column, Link, Mark, Table, headed, tone
 
 if TYPE_CHECKING:
@@ -101,7 +102,10 @@ def scores(series: SeriesOverview) -> Table:
         (
             str(row["folder"]),
             str(score["name"]),
-            *("" if score[end] is None else f"{score[end]:.4g}" for end in ("value", "low", "high")),
+            *(
+                "" if score[end] is None else value_in_words(score[end], score["unit"])
+                for end in ("value", "low", "high")
+            ),
             str(score["n"]),
             str(score["unscored"]),
         )

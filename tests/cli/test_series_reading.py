@@ -17,6 +17,7 @@ from loadgen.cli.listing import listing
 from loadgen.cli.report import report
 from loadgen.cli.sql import sql
 from loadgen.cli.watch import watch
+from loadgen.sessions.error_exit_codes import message_of
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.files.series_file import SERIES, read, write
 from loadgen.sessions.run_list import listed
@@ -196,7 +197,7 @@ def test_runs_are_listed_with_what_they_are(
     assert set(runs) == {"sweep", first, second, "unreported", "no-log", "no-report"}
     assert (runs["sweep"]["load"], runs["sweep"]["state"]) == ("1 of 2 runs", "incomplete")
     assert (runs[first]["kind"], runs[first]["load"], runs[first]["requests"]) == ("sweep", "closed 1", 6)
-    assert runs[first]["state"] in {"valid", "invalid"}
+    assert runs[first]["state"] in {"valid", "INVALID"}
     assert runs[first]["ttft_p50_ms"] > 0
     assert runs[second]["state"] == "running"
     assert runs["unreported"]["state"] == "unreported"
@@ -206,6 +207,9 @@ def test_runs_are_listed_with_what_they_are(
     assert "no-report: damaged: report.json cannot be read" in shown
     with pytest.raises(UsageError, match="no such folder"):
         listing("runs", str(tmp_path / "nowhere"))
+    with pytest.raises(UsageError) as refused:
+        listing("runs", "s3://bucket/runs")
+    assert message_of(refused.value).startswith("s3://bucket/runs: no such folder")
 
 
 def test_many_runs_are_listed_from_their_reports_alone(swept: Path, tmp_path: Path) -> None:

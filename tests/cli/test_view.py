@@ -269,9 +269,12 @@ def test_a_sweep_has_a_row_and_a_page(viewer: Viewer, swept: Path, tmp_path: Pat
 
 
 def test_an_overloaded_run_is_shown_as_such(viewer: Viewer, tmp_path: Path) -> None:
-    """In the list, marked as bad."""
+    """In the list, marked as bad; a score has its unit."""
     report = tmp_path / "runs" / "first" / "report.json"
     content = orjson.loads(report.read_bytes())
     content["validity"] |= {"valid": False, "overloaded": True, "accepted": False, "reasons": ["It grew."]}
+    content["accuracy"] = [{"headlines": {"accuracy": {"value": 0.0, "unit": "share"}}}]
     report.write_bytes(orjson.dumps(content))
-    assert '<span class="mark bad">overloaded</span>' in viewer.page("/")
+    shown = viewer.page("/")
+    assert '<span class="mark bad">OVERLOADED</span>' in shown
+    assert ">0.00 %<" in shown

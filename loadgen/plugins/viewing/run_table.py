@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Final
 from urllib.parse import quote
 
-from lazy_dataclasses import dataclass
+from lazy_dataclasses import dataclass, replace
 from loadgen.sessions.run_list import ACCEPTED, RUNNING, Listed
 from reporter.render.console_page import clean
+from reporter.render.score_tables import value_in_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +54,6 @@ _TONES: Final = {
     "FAIL": "bad",
     "INVALID": "bad",
     "OVERLOADED": "bad",
-    "overloaded": "bad",
-    "invalid": "bad",
     "damaged": "bad",
     "complete": "good",
     "incomplete": "doubt",
@@ -82,7 +81,7 @@ def row_of(run: Listed) -> ViewRow:
             _figure(run.ttft_p50_ms, ",.1f"),
             _figure(run.ttft_p99_ms, ",.1f"),
             _figure(run.failed, ",d"),
-            _figure(run.score, ".4g"),
+            _score(run),
             ViewCell(
                 clean(run.state if run.why is None else f"{run.state}: {run.why}"),
                 run.state,
@@ -99,6 +98,11 @@ def address(folder: str) -> str:
 
 def _words(text: str | None) -> ViewCell:
     return ViewCell(clean(text or ""), text or "")
+
+
+def _score(run: Listed) -> ViewCell:
+    shown = "" if run.score is None else value_in_words(run.score, run.score_unit or "")
+    return replace(_figure(run.score, ""), text=shown)
 
 
 def _figure(value: float | None, form: str) -> ViewCell:
