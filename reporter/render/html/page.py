@@ -160,7 +160,6 @@ class SwimLane:
         ms: The time that the drawing is wide.
         paths: The lines, by the class of the style sheet; without any the script draws them.
         figures: Those of requests, for the script.
-        axis: The labels at equal distances.
         table: A row an agent.
     """
 
@@ -173,7 +172,6 @@ class SwimLane:
     rows: int
     paths: tuple[tuple[str, str], ...]
     figures: LaneFigures
-    axis: tuple[str, ...]
     table: Table | None
 
     @property

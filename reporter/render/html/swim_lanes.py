@@ -26,7 +26,6 @@ _INDENT: Final = "\u00a0\u00a0"
 _MOST_ROWS: Final = 32
 _MOST_FIGURES: Final = 300
 """The most requests whose figures a session has in the page."""
-_TICKS: Final = 4
 
 KINDS: Final = {
     "link": "starts and joins",
@@ -85,7 +84,6 @@ def _session(turns: Sequence[LaneTurn]) -> SwimLane:
         rows=max(rows.values()) + 1,
         paths=tuple(_paths(shown, rows)),
         figures=figures(longest, [rows[turn.stream] for turn in longest], first.duration_ms),
-        axis=_axis(0.0, first.duration_ms),
         table=_table(turns),
     )
 
@@ -223,7 +221,6 @@ def requests(drawn: Sequence[LaneRequest], of: int) -> SessionLanes:
         rows=len(free_ms),
         paths=(),
         figures=figures(drawn, rows, duration_ms),
-        axis=_axis(begin_ms, duration_ms),
         table=None,
     )
     return SessionLanes(
@@ -240,11 +237,6 @@ _REQUESTS: Final = (
     "Each bar is a request from the moment when it was due; a row has requests that do not overlap. "
     f"Times are from the start of the measured window. {ZOOM}"
 )
-
-
-def _axis(from_ms: float, ms: float) -> tuple[str, ...]:
-    moments = (from_ms + ms * tick / _TICKS for tick in range(_TICKS + 1))
-    return tuple(seconds(moment_ms / 1e3 if abs(moment_ms) > ms / 1e3 else 0.0) for moment_ms in moments)
 
 
 def _table(turns: Sequence[LaneTurn]) -> Table:

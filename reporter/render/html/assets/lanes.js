@@ -1,11 +1,12 @@
 // Drawings of sessions and requests: zoom, colors by an attribute, and the figures of a request.
 (() => {
-  const { digits, element, ready, span } = window.page;
+  const { digits, element, ready, span, ticks } = window.page;
   const SVG = "http://www.w3.org/2000/svg";
   const ROW = 20;
   const CLICK = 6;
   const SHORTEST = 1 / 900;
   const CLOSEST = 1 / 2000;
+  const TICKS = 6;
   const time = (label, ms) => (ms === null ? "" : `${label} ${ms < 1000 ? `${digits(ms, 3)} ms` : span(ms / 1000)}`);
   const count = (value, label) => (value === null ? "" : `${value.toLocaleString("en-US")} ${label}`);
   const svg = (tag, attributes) => {
@@ -48,7 +49,7 @@
       this.own = svg("g", {});
       drawing.append(this.own, this.range, this.pick);
       this.listen();
-      this.draw();
+      this.zoom(...this.view);
     }
 
     place(ms) {
@@ -102,11 +103,14 @@
       const left = Math.min(Math.max(from, 0), this.width - width);
       this.view = [left, left + width];
       this.drawing.setAttribute("viewBox", `${left} 0 ${width} ${this.height}`);
-      const ticks = [...this.body.querySelectorAll(".axis span")];
-      ticks.forEach((tick, index) => {
-        const ms = this.from + (this.ms * (left + (width * index) / (ticks.length - 1))) / this.width;
-        tick.textContent = span(ms / 1000);
-      });
+      const [least, most] = this.view.map((x) => (this.from + (this.ms * x) / this.width) / 1000);
+      const moments = ticks(least, most, TICKS).map(([moment, label]) => [this.place(1000 * moment), label]);
+      this.drawing.querySelector(".grid").setAttribute("d", moments.map(([x]) => `M${x} 0v${this.height}`).join(""));
+      this.body.querySelector(".axis").replaceChildren(...moments.map(([x, label]) => {
+        const tick = element("span", label);
+        tick.style.left = `clamp(1em, ${(100 * (x - left)) / width}%, 100% - 2em)`;
+        return tick;
+      }));
       this.draw();
     }
 

@@ -22,8 +22,8 @@
     return value.toLocaleString("en-US", { maximumFractionDigits: places });
   };
   const MINUTES = 120;
-  const span = (seconds, most = Math.abs(seconds)) => {
-    if (most < MINUTES) return `${digits(seconds, 4)} s`;
+  const span = (seconds, most = Math.abs(seconds), significant = 4) => {
+    if (most < MINUTES) return `${digits(seconds, significant)} s`;
     const sign = seconds < 0 ? "-" : "";
     const whole = Math.round(Math.abs(seconds));
     const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
@@ -219,11 +219,22 @@
     const moments = Object.values(data.plots).filter((plot) => plot.x.scale === "time").flatMap((plot) => plot.series.flatMap((series) => series.x));
     return [...moments, ...data.phases.flatMap(([, start, end]) => [start, end])].reduce(([least, most], x) => [Math.min(least, x), Math.max(most, x)], [Infinity, -Infinity]);
   };
-  // Ticks of a minute and more are at round times.
+  // The distance of ticks at round times: 1, 2 or 5 times a power of ten; from two minutes on a part of an hour, or hours.
   const ROUND = [10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600];
-  const steps = (seconds, count) => {
-    const step = seconds < MINUTES ? undefined : ROUND.find((one) => one * count >= seconds);
-    return { minInterval: step ?? 0, maxInterval: step ?? Infinity };
+  const step = (seconds, count) => {
+    const isEnough = (one) => one * count >= seconds;
+    if (seconds >= MINUTES) return ROUND.find(isEnough) ?? 3600 * Math.ceil(seconds / 3600 / count);
+    const power = 10 ** Math.floor(Math.log10(seconds / count));
+    return [power, 2 * power, 5 * power].find(isEnough) ?? 10 * power;
+  };
+  const steps = (seconds, count) => ({ minInterval: step(seconds, count), maxInterval: step(seconds, count) });
+  // The moments and labels of ticks, with as many digits as tell them apart.
+  const ticks = (least, most, count) => {
+    const by = step(most - least, count);
+    const first = Math.ceil(least / by);
+    const significant = Math.max(4, 1 + Math.floor(Math.log10(most / by)));
+    return Array.from({ length: Math.floor(most / by) - first + 1 }, (_, index) => (first + index) * by)
+      .map((moment) => [moment, span(moment, by < 1 ? 0 : most, significant)]);
   };
   const canBeLog = (plot) => plot.y.unit === "ms" && (["time", "percentile"].includes(plot.x.scale) || plot.series.some((series) => series.labels)) && decades(plot, "y") >= 1;
   const axis = (plot, name, isAcross, isNarrow) => {
@@ -251,7 +262,7 @@
     if (described.scale === "time") {
       const [min, max] = timeSpan();
       Object.assign(result, { min, max, ...steps(max - min, result.splitNumber) });
-      Object.assign(label, { showMinLabel: min === 0, showMaxLabel: Number.isInteger(max) });
+      Object.assign(label, { showMinLabel: min === 0, showMaxLabel: max % result.maxInterval === 0 });
     }
     // Where the plot is cut is no round number.
     if (name === "x" && isCut(plot)) label.showMaxLabel = false;
@@ -680,5 +691,5 @@
     return data;
   });
   // What the scripts of further sections use.
-  window.page = { digits, element, ready, span };
+  window.page = { digits, element, ready, span, ticks };
 })();
