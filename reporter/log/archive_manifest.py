@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
@@ -95,18 +96,18 @@ def manifest(place: Place) -> Manifest:
     Raises:
         LogError: It is damaged, or of a later version.
     """
-    from pydantic import TypeAdapter, ValidationError
+    from pydantic import ValidationError
 
     stored = place.read(MANIFEST)
     try:
         # A later format may have other members.
-        version = TypeAdapter(_Versioned).validate_json(stored, strict=True).version
+        version = _validator(_Versioned).validate_json(stored, strict=True).version
         if version > VERSION:
             raise LogError(
                 f"{place.address}: an archive of format {version}, this version reads up to {VERSION}; "
                 "upgrade llm-loadgen"
             )
-        read = TypeAdapter(Manifest).validate_json(stored, strict=True)
+        read = _validator(Manifest).validate_json(stored, strict=True)
         _check(read)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
@@ -117,6 +118,13 @@ def manifest(place: Place) -> Manifest:
     except ValueError as error:
         raise LogError(f"{place.address}: the archive is damaged: its {MANIFEST} ({error})") from error
     return read
+
+
+@cache
+def _validator(kind: type) -> Any:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind)
 
 
 def _check(read: Manifest) -> None:

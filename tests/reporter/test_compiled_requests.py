@@ -9,6 +9,7 @@ import re
 import sqlite3
 import threading
 from contextlib import closing
+from itertools import takewhile
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,11 @@ pytestmark = pytest.mark.skipif(
 )
 
 
+UNTIL_SETTLED = dict(takewhile(lambda table: table[0] != "windows", TABLES.items()))
+"""The tables until `requests` is complete."""
+UNTIL_REQUESTS = dict(takewhile(lambda table: table[0] != "requests", TABLES.items()))
+
+
 @pytest.fixture(params=["log", "archive", "archive in parts"])
 def stored(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -65,7 +71,7 @@ def tables_of(run: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         monkeypatch.setattr(requests_table, "COMPILED", compiled)
         with duckdb.connect() as connection:
             connection.execute("SET VARIABLE unended = 'cut_off'")
-            load(connection, run, TABLES)
+            load(connection, run, UNTIL_SETTLED)
             requests = connection.table("requests").order("sample_uuid")
             by_name = requests.project(", ".join(sorted(requests.columns)))
             tables.append((by_name.types, by_name.fetchall()))
@@ -76,8 +82,7 @@ def is_joined(run: Path) -> bool:
     """Whether compiled code joins the events of a log."""
     with duckdb.connect() as connection:
         connection.execute("SET VARIABLE unended = 'cut_off'")
-        load(connection, run, TABLES)
-        connection.execute("DROP TABLE requests")
+        load(connection, run, UNTIL_REQUESTS)
         with opened(run) as log:
             requests = requests_table.compiled_requests(log)
             assert requests is not None
@@ -269,7 +274,7 @@ def test_data_that_could_not_be_written_is_counted(
         monkeypatch.setattr(requests_table, "COMPILED", compiled)
         with duckdb.connect() as connection:
             connection.execute("SET VARIABLE unended = 'cut_off'")
-            load(connection, place, TABLES)
+            load(connection, place, UNTIL_SETTLED)
             types = [type_ for (type_,) in connection.execute("FROM unencoded").fetchall()]
             assert types == counted * 2
 
