@@ -6,6 +6,7 @@ import shlex
 import socket
 import subprocess
 import sys
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-pytest.importorskip("mcp", reason="the extra `mcp`")
+# Importing it takes a second, which no other worker of the suite needs.
+pytestmark = pytest.mark.skipif(find_spec("mcp") is None, reason="the extra mcp is not installed")
 
 SERVER = """
 import sys
