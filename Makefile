@@ -30,7 +30,7 @@ endef
 export LOWEST
 
 .DEFAULT_GOAL := help
-.PHONY: help setup wheel release demo conformance docs page-assets golden lint test test-all test-lowest test-docker test-hf check format bench replay kill soak chaos hostile conversations search bounds engines real-server-demo clean fuzz
+.PHONY: help setup wheel release demo conformance docs page-assets golden lint test test-all test-lowest test-docker test-hf check format bench replay kill soak chaos hostile conversations search bounds engines real-server-demo clean fuzz fuzzers
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -110,11 +110,13 @@ format: setup ## Format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-fuzz: $(VENV)/.fuzz ## Fuzz every decoder and every reader of files for FUZZ_SECONDS (60) each, and slow properties with FUZZ_EXAMPLES (20) times the examples that `make test-all` tries; by atheris where there is a wheel of it
+fuzz: fuzzers ## Fuzz every decoder and every reader of files for FUZZ_SECONDS (60) each, the compiled HTTP/1.1 under sanitizers, and slow properties with FUZZ_EXAMPLES (20) times the examples that `make test-all` tries
 	HTTP1_ROUNDS=$(HTTP1_ROUNDS) $(BIN)/python -m pytest tests/fuzz/test_http1_sanitized.py
+	TIMES_AS_MANY_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/python $(TESTS) $(SLOW_PROPERTIES)
+
+fuzzers: $(VENV)/.fuzz ## Fuzz every decoder and every reader of files for FUZZ_SECONDS (60) each; by atheris where there is a wheel of it
 	nice $(BIN)/python tests/fuzz/run.py --seconds $(FUZZ_SECONDS) $(if $(FUZZ_SEED),--seed $(FUZZ_SEED))
 	nice $(BIN)/python tests/fuzz/files.py --seconds $(FUZZ_SECONDS) $(if $(FUZZ_SEED),--seed $(FUZZ_SEED))
-	$(if $(filter-out 1,$(FUZZ_EXAMPLES)),TIMES_AS_MANY_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/python $(TESTS) $(SLOW_PROPERTIES))
 
 conformance: setup ## Compare every scorer with recorded verdicts on real outputs, in CONFORMANCE_DATA
 	$(BIN)/python tests/conformance/run.py $(CONFORMANCE_DATA)

@@ -6,7 +6,6 @@ import shlex
 import socket
 import subprocess
 import sys
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import pytest
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-# Importing it takes a second, which no other worker of the suite needs.
-pytestmark = pytest.mark.skipif(find_spec("mcp") is None, reason="the extra mcp is not installed")
 
 SERVER = """
 import sys
@@ -45,6 +42,15 @@ if len(sys.argv) > 1:
 server.run("stdio")
 """
 EMPTY = "from mcp.server import MCPServer\nMCPServer('Nothing').run('stdio')\n"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _mcp() -> None:
+    """The module takes the standard error of its import, which a command in a test closes.
+
+    Workers of the suite that run no test of it are spared its second.
+    """
+    pytest.importorskip("mcp", reason="the extra `mcp`")
 
 
 @pytest.fixture
