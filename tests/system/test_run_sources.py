@@ -156,11 +156,8 @@ def of_log(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "source",
-    # Archives and shards are each among the others.
-    [pytest.param(name, marks=pytest.mark.slow) if name == "archive of shards" else name for name in SOURCES],
-)
+# An archive of shards is read as shards are: tests/reporter/test_archive.py.
+@pytest.mark.parametrize("source", [name for name in SOURCES if name != "archive of shards"])
 def test_commands_read_a_run_from_any_source(
     runs: dict[str, str],
     sources: Sources,
