@@ -107,7 +107,7 @@ def manifest(place: Place) -> Manifest:
                 f"{place.address}: an archive of format {version}, this version reads up to {VERSION}; "
                 "upgrade llm-loadgen"
             )
-        read = _validator(Manifest).validate_json(stored, strict=True)
+        read: Manifest = _validator(Manifest).validate_json(stored, strict=True)
         _check(read)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
