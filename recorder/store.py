@@ -94,8 +94,9 @@ class Store:
             path.parent.mkdir(parents=True, exist_ok=True)
             return cls.held(path, lambda undo: _made(path, session, undo))
         except (OSError, sqlite3.Error) as error:
+            why = getattr(error, "strerror", error)
             raise LogNotMadeError(
-                f"{path}: no log can be made here ({error}); choose another folder"
+                f"{path}: no log can be made here ({why}); choose another folder"
             ) from error
 
     @classmethod
@@ -258,7 +259,12 @@ def verify(path: Path) -> int:
         finally:
             connection.close()
     except (sqlite3.Error, UnicodeDecodeError) as error:
-        raise NotALogError(f"{path}: not a SQLite file that can be read ({error})") from error
+        why = (
+            "another program has locked it"
+            if "locked" in str(error)
+            else "not a SQLite file that can be read"
+        )
+        raise NotALogError(f"{path}: {why} ({error})") from error
     if application_id != schema.APPLICATION_ID:
         raise NotALogError(f"{path}: a SQLite file, but not a log of this program")
     if version > schema.VERSION:

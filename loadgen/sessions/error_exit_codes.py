@@ -120,10 +120,10 @@ def with_urls(text: str) -> str:
 
 def message_of(error: BaseException) -> str:
     """The message of an error. An OSError without a file name is of standard output, or of any open file."""
-    if isinstance(error, OSError) and error.filename is None and error.strerror:
+    if isinstance(error, OSError) and error.strerror:
+        if error.filename is not None:
+            return with_urls(f"{error.filename}: {error.strerror}")
         full = error.errno in {errno.ENOSPC, errno.EDQUOT}
-        failed = (
-            "the output cannot be written" if full else "the output, or a file, cannot be read or written"
-        )
-        return f"{failed} ({error.strerror})"
+        cannot_be = "the output cannot be" if full else "the output, or a file, cannot be read or"
+        return f"{cannot_be} written ({error.strerror})"
     return with_urls(str(error))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from loadgen.sessions.errors import SetupError
 from loadgen.sessions.files import run_folder
 from loadgen.sessions.files.run_folder import claim, give_back, is_claimed
 
@@ -52,11 +53,11 @@ def test_an_unused_folder_is_removed(tmp_path: Path) -> None:
 
 
 def test_a_place_where_no_folder_can_be_made(tmp_path: Path) -> None:
-    """The system's error, and no endless search for a name."""
+    """An error with what to type, and no endless search for a name."""
     (tmp_path / "file").touch()
     (tmp_path / "link").symlink_to(tmp_path / "nowhere" / "at" / "all")
-    for parent in ("file", "link"):
-        with pytest.raises(OSError, match=parent):
+    for parent, reason in (("file", "Not a directory"), ("link", "No such file or directory")):
+        with pytest.raises(SetupError, match=rf"{parent}/run: cannot be made \({reason}\); give --out"):
             claim(tmp_path / parent / "run")
 
 

@@ -169,3 +169,4 @@ def test_a_file_of_a_killed_process_blocks_no_report(a_run: Path, capsys: pytest
 def test_an_error_without_a_name_may_be_of_any_file(number: int, message: str) -> None:
     """Unless it says that there is no room, which reading does not need."""
     assert message_of(OSError(number, "Trouble")) == f"{message} (Trouble)"
+    assert message_of(OSError(number, "Trouble", "a.json")) == "a.json: Trouble"

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
+from io import BytesIO, TextIOWrapper
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 import pytest
+
+from loadgen.cli.terminal.streams import mend_streams
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,3 +71,14 @@ def test_one_baseline_run_is_a_reference(loadgen: Any, a_run: Path, tmp_path: Pa
     by_place = loadgen("compare", "run", "new", "--json")
     by_name = loadgen("compare", "new", "--baseline", "run", "--json")
     assert json.loads(by_place.stdout) == json.loads(by_name.stdout)
+
+
+def test_a_character_that_the_encoding_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Standard output escapes the character, as Python does on standard error."""
+    written = BytesIO()
+    monkeypatch.setattr(sys, "stderr", sys.stderr)
+    monkeypatch.setattr(sys, "stdout", TextIOWrapper(written, encoding="latin-1"))
+    mend_streams()
+    sys.stdout.write("± 5 €\n")
+    sys.stdout.flush()
+    assert written.getvalue() == b"\xb1 5 \\u20ac\n"

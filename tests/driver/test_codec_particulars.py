@@ -382,10 +382,11 @@ def test_a_character_cut_in_two_is_not_a_protocol_error() -> None:
         (rb'"\ud83d\ud83d\ude00"', "\ufffd😀"),
         (rb'"\\ud83d \ud83d"', "\\ud83d \ufffd"),
         (rb'"\ud83d\n\u0041"', "\ufffd\nA"),
+        (b'\xef\xbb\xbf"a"', "a"),
     ],
 )
 def test_halves_of_characters_in_json(written: bytes, read: str) -> None:
-    """A half is U+FFFD; whole characters, and backslashes that only look like the start of one, stay."""
+    """A half is U+FFFD; whole characters, and backslashes that only look like one, stay; a mark does not."""
     assert server_json.loads(written) == read
 
 

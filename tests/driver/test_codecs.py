@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from loadgen.driver.client import chat_completions, completions, server_json
@@ -268,10 +268,12 @@ PAYLOAD = nearly(
 
 @pytest.mark.parametrize("codec", CODECS)
 @given(payloads=st.lists(PAYLOAD, max_size=3))
+@example(payloads=[{"usage": [{"prompt_tokens": 7}]}, {"usage": 7}, {"choices": [[{}]]}, {"choices": [7]}])
 def test_any_json_is_read_or_malformed(codec: Codec, payloads: list[Any]) -> None:
     """No JSON makes another exception than the one that is announced, nor a value of another type."""
     answer = ParsedResponse()
     for payload in payloads:
+        assert isinstance(server_json.statements(payload), dict | None)
         for read in (codec.chunk, codec.whole):
             try:
                 delta = read(payload)

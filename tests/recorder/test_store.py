@@ -1,6 +1,7 @@
 """The SQLite file: what is a log and what is not."""
 
 import sqlite3
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,17 @@ def test_another_file_is_not_a_log(tmp_path: Path) -> None:
     connection.close()
     with pytest.raises(NotALogError, match="not a log of this program"):
         verify(other)
+
+
+def test_a_log_that_another_program_has_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message does not call the log damaged."""
+    holder = sqlite3.connect(make(tmp_path / "events.db"), isolation_level=None)
+    holder.execute("PRAGMA journal_mode = DELETE")
+    holder.execute("BEGIN EXCLUSIVE")
+    monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, timeout=0))
+    with pytest.raises(NotALogError, match=r"events\.db: another program has locked it"):
+        verify(tmp_path / "events.db")
+    holder.close()
 
 
 def test_a_newer_log_is_refused_with_both_versions(tmp_path: Path) -> None:

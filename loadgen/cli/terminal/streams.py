@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from contextlib import contextmanager, nullcontext, redirect_stdout, suppress
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
@@ -16,13 +17,13 @@ if TYPE_CHECKING:
 
 
 def mend_streams() -> None:
-    """Replace closed streams (`2>&-`) by ones that discard the output.
-
-    A closed reader of standard error changes nothing else.
-    """
+    """Mend closed streams (`2>&-`), characters that an encoding lacks, and a reader of errors that left."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 (until the end)
+    with suppress(OSError):  # a stream of a process that was forked may seek where a pipe is now
+        if isinstance(sys.stdout, TextIOWrapper):
+            sys.stdout.reconfigure(errors="backslashreplace")
     sys.stderr = cast("TextIO", _Heedless(sys.stderr))
 
 
@@ -63,10 +64,7 @@ def file_on_standard_output(arguments: Sequence[str]) -> Iterator[Sequence[str]]
 
 
 def end_with_the_reader() -> None:
-    """Let the process end like others on a closed output: at once, by SIGPIPE.
-
-    Only for commands that open no sockets: there a broken connection is an error to be handled.
-    """
+    """Let SIGPIPE end the process when its output closes; not for commands that open sockets."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 
 

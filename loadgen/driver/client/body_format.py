@@ -118,7 +118,7 @@ def read_whole(codec: Codec, body: bytes, media_type: str, deviations: MutableSe
 def error_text(body: bytes) -> str:
     """The text of an HTTP error: the message in the body, or the start of the body."""
     try:
-        payload = orjson.loads(body)
+        payload = server_json.loads(body)
     except orjson.JSONDecodeError:
         title = page_title(body)
         return excerpt(body) if title is None else described(title)

@@ -41,6 +41,7 @@ def loads(data: bytes, deviations: MutableSet[str] | None = None) -> Any:
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError as error:
+        data = data.removeprefix(b"\xef\xbb\xbf")  # a byte order mark
         if b"\\u" in data:
             data = _ESCAPE.sub(lambda escape: _NO_CHARACTER if escape[1] else escape[0], data)
         if not any(name in data for name in _NO_NUMBERS):
@@ -62,10 +63,7 @@ def members(payload: Any, what: str = "the payload") -> dict[str, Any]:
 
 
 def event_type(payload: Any) -> str:
-    """The `type` of an event, or raise `MalformedResponseError`; empty for an object without members.
-
-    The event's name in the stream says the same, but some proxies leave it out.
-    """
+    """The `type` of an event, which some proxies do not name; raise `MalformedResponseError` without one."""
     kind = type_of(members(payload))
     if payload and not kind:
         raise MalformedResponseError("no member `type`")
@@ -110,10 +108,7 @@ def count(counts: Any, key: str) -> int | None:
 
 
 def counted(value: Any) -> int | None:
-    """A count of tokens, also as `15.0` or `"15"`, as some gateways write it; None for any other value.
-
-    The log has also what cannot be true, for the report to refuse.
-    """
+    """A count of tokens, also as `15.0` or `"15"`, even one that cannot be true; None for other values."""
     if (type(value) is float and value.is_integer()) or (type(value) is str and _is_index(value)):
         value = int(value)
     return min(value, MOST_TOKENS) if type(value) is int and value >= 0 else None
@@ -158,8 +153,9 @@ def statements(payload: Any) -> dict[str, Any] | None:
     if type(payload) is not dict:
         return None
     choices, usage = payload.get("choices"), payload.get("usage")
-    is_plain = _STATED.isdisjoint(payload) and _OF_USAGE.isdisjoint(usage or ())
-    if is_plain and (type(choices) is not list or not choices or _OF_A_CHOICE.isdisjoint(choices[0] or ())):
+    choice = choices[0] if type(choices) is list and choices else None
+    is_plain = _STATED.isdisjoint(payload) and (type(usage) is not dict or _OF_USAGE.isdisjoint(usage))
+    if is_plain and (type(choice) is not dict or _OF_A_CHOICE.isdisjoint(choice)):
         return None
     from loadgen.driver.client.server_statements import numbers_stated
 

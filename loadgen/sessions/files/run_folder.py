@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 from uuid import uuid4
 
-from loadgen.sessions.errors import UsageError
+from loadgen.sessions.errors import SetupError, UsageError
 from recorder.errors import BeingWrittenError, LogExistsError
 from recorder.store import LOG_NAME, log_path
 
@@ -115,16 +115,15 @@ _claimed: Final[list[Path]] = []
 
 
 def claim(folder: Path) -> Path:
-    """Make a folder, or the first free one of `folder-2`, `folder-3`…, and return the path.
-
-    Runs may start in the same second: the file system decides which process has which name.
-    """
+    """Make a folder, or the first free one of `folder-2`, `folder-3`…: runs may start in the same second."""
     further = (folder.with_name(f"{folder.name}-{number}") for number in count(2))
     for name in chain([folder], further):
         try:
             _make(name)
         except FileExistsError:
             continue
+        except OSError as error:
+            raise SetupError(f"{name}: cannot be made ({error.strerror}); give --out a folder") from error
         return name
     raise AssertionError  # there is always another name
 
