@@ -153,7 +153,7 @@ Check = Callable[[CheckInputs], "Finding | None"]
 
 def listed(numbers: Mapping[str, int]) -> str:
     """Numbers with their names, as a sentence has them."""
-    return ", ".join(f"{n} {name}" for name, n in numbers.items())
+    return ", ".join(f"{n:,} {name}" for name, n in numbers.items())
 
 
 def failure_limit(rules: Ruleset | None, chosen: float | None) -> float:

@@ -52,7 +52,7 @@ def late_reads(evidence: CheckInputs) -> Finding | None:
         return None
     first = evidence.bounds.get("ttft_ms")
     late = first.late if first is not None and first.late else 0
-    what = f"{late} of {evidence.counts.completed} first tokens" if late else "chunks"
+    what = f"{late:,} of {evidence.counts.completed:,} first tokens" if late else "chunks"
     return Finding(
         "late_reads",
         "warning",
@@ -176,7 +176,7 @@ def _own_failures(evidence: CheckInputs) -> Finding | None:
     return Finding(
         LIMITED,
         "error",
-        f"The client itself failed {sum(own.values())} of {ended} requests ({listed(own)}).",
+        f"The client itself failed {sum(own.values()):,} of {ended:,} requests ({listed(own)}).",
         " ".join(OWN_FAILURES[name] for name in own),
     )
 
@@ -276,14 +276,14 @@ def _rate_not_reached(evidence: CheckInputs) -> Finding | None:
     if share < RATE_SHARE:
         facts = (
             f"Requests were issued at {percent(share, 1)} of the requested rate"
-            f"{f' of {as_written(asked)} requests/s' if asked else ''}: {counts.issued} of "
-            f"{counts.scheduled}, the last ones late."
+            f"{f' of {as_written(asked)} requests/s' if asked else ''}: {counts.issued:,} of "
+            f"{counts.scheduled:,}, the last ones late."
         )
     elif not bounded and evidence.requests_behind > (1 - RATE_SHARE) * counts.issued:
         facts = (
-            f"The requested rate was not held in {evidence.seconds_behind} of {evidence.seconds} seconds. "
-            f"{evidence.requests_behind} of {counts.issued} requests were due in those seconds, and too many "
-            "of them left late."
+            f"The requested rate was not held in {evidence.seconds_behind:,} of {evidence.seconds:,} s. "
+            f"{evidence.requests_behind:,} of {counts.issued:,} requests were due in that time, and too "
+            "many of them left late."
         )
     else:
         return None
@@ -299,7 +299,7 @@ def _held_back(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "held_back",
         "warning",
-        f"{held.count} of {evidence.counts.issued} requests waited under --max-concurrency {limit}: "
+        f"{held.count:,} of {evidence.counts.issued:,} requests waited under --max-concurrency {limit}: "
         f"{held.p50:.0f} ms at the median, {held.max:.0f} ms at most.",
         'Use the "incl. queueing" rows; the others omit this wait. For independent callers, give a higher '
         "--max-concurrency, or none.",

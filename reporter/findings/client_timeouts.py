@@ -47,7 +47,7 @@ def backlog_cut(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "backlog_cut",
         "error",
-        f"The client's {' and '.join(limits)} ended {requests} of {issued} requests. With --offline "
+        f"The client's {' and '.join(limits)} ended {requests:,} of {issued:,} requests. With --offline "
         "every request waits from the start of the run, so the figures lack the slowest answers.",
         f"Repeat the run with a longer limit: {_longer(evidence, cut)}.",
     )

@@ -50,8 +50,9 @@ def some_failed(evidence: CheckInputs) -> Finding | None:
     return Finding(
         code,
         "error" if invalid else "warning" if grave else "info",
-        f"{cause}{counts.failed} of {ended} requests failed ({percent(share, 1)}): {classes(counts.by_error)}"
-        f". Failed requests are excluded from latency and throughput.{for_example(evidence)}",
+        f"{cause}{counts.failed:,} of {ended:,} requests failed ({percent(share, 1)}): "
+        f"{classes(counts.by_error)}. Failed requests are excluded from latency and throughput."
+        f"{for_example(evidence)}",
         " ".join(filter(None, remedies)),
     )
 
@@ -65,7 +66,7 @@ def _cause(evidence: CheckInputs) -> tuple[str, str]:
     limited = {name: n for name in _LIMITED if (n := counts.by_error.get(name, 0))}
     if sum(limited.values()) > counts.failed / 2:
         name, requests = max(limited, key=limited.__getitem__), sum(limited.values())
-        answered = f"{requests} of {ended} requests were answered {name.removeprefix('http_')}"
+        answered = f"{requests:,} of {ended:,} requests were answered {name.removeprefix('http_')}"
         return "rate_limited", f"The endpoint limited the rate: {answered}. "
     return "many_failures" if counts.failed > MANY_FAILURES * ended else "requests_failed", ""
 

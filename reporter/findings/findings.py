@@ -187,7 +187,7 @@ def _input_unknown(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "tokens_unknown",
         "warning",
-        f"{requests} of {completed} requests have no input token count, and are missing from input "
+        f"{requests:,} of {completed:,} requests have no input token count, and are missing from input "
         "tokens and total token throughput.",
         "Report with a tokenizer (--tokenizer)."
         if evidence.definitions.token_source == "client_tokenizer"  # noqa: S105 (not a password)
@@ -200,13 +200,13 @@ def _prompts_repeated(evidence: CheckInputs) -> Finding | None:
     if not prompts or asked <= prompts:
         return None
     often = "most were sent more than once" if asked >= 2 * prompts else "some were sent twice"
-    used = f"{asked} requests used {prompts} different prompts"
+    used = f"{asked:,} requests used {prompts:,} different prompts"
     if prompts == 1:
-        often, used = "every request sent the same prompt", f"{asked} requests used one prompt"
+        often, used = "every request sent the same prompt", f"{asked:,} requests used one prompt"
     if evidence.turns:
         requests = asked + evidence.turns
         different = "one" if prompts == 1 else f"{prompts} different ones"
-        used = f"{asked} conversations ({requests} requests) used {different}"
+        used = f"{asked:,} conversations ({requests:,} requests) used {different}"
     return Finding(
         "prompts_repeated",
         "info",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from reporter.number_text import as_written, figure, seconds, whole
+from reporter.number_text import figure, seconds, whole
 from reporter.report import Finding, SteadyState
 from reporter.run_facts import OVERLOADED, is_open_loop
 from reporter.windows.steady_state import steady_state
+from rulesets.evaluators.rule_row import bound_text, figure_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -69,9 +70,9 @@ def _too_short(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "too_short",
         "warning",
-        f"{figure(qps, 4)} of {as_written(rate)} requests/s completed, in a run too short to show whether "
-        f"the endpoint holds this rate. The window of {figure(window_s)} s is mostly ramp-up and ramp-down: "
-        f"{window_s / latency_s:.1f} median latencies of {figure(latency_s)} s.",
+        f"{figure_text(qps, rate)} of {bound_text(rate)} requests/s completed, in a run too short to show "
+        f"whether the endpoint holds this rate. The window of {figure(window_s)} s is mostly ramp-up and "
+        f"ramp-down: {window_s / latency_s:.1f} median latencies of {figure(latency_s)} s.",
         f"Measure for {_long_enough_s(latency_s):g} s or more: --duration {_long_enough_s(latency_s):g}s.",
     )
 
@@ -133,7 +134,7 @@ def _cold(evidence: CheckInputs) -> Finding | None:
     if cold is None:
         return None
     whole, rest = cold.whole, cold.rest
-    first = f"first {cold.requests} requests" if cold.requests > 1 else "first request"
+    first = f"first {cold.requests:,} requests" if cold.requests > 1 else "first request"
     return Finding(
         "cold_start",
         "warning",

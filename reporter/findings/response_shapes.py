@@ -25,7 +25,7 @@ def _not_streamed(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "not_streamed",
         "warning",
-        f"{evidence.unstreamed} of {evidence.counts.completed} responses were one JSON text instead "
+        f"{evidence.unstreamed:,} of {evidence.counts.completed:,} responses were one JSON text instead "
         "of a stream, and have no TTFT, TPOT or ITL.",
         "A gateway may buffer streams, or the server may not stream; `loadgen check` shows which.",
     )
@@ -149,7 +149,7 @@ def _ended(ending: AnswerEnding) -> Check:
         if not reasons:
             return None
         code, problem, remedy = _ENDINGS[ending]
-        shown = ", ".join(f"{reason} ({answers})" for reason, answers in list(reasons.items())[:_SHOWN])
+        shown = ", ".join(f"{reason} ({answers:,})" for reason, answers in list(reasons.items())[:_SHOWN])
         count = f"{sum(reasons.values())} of {counted(evidence.counts.completed, 'answer')}"
         return Finding(code, "warning", f"{count} {problem}: {shown}.", remedy)
 
@@ -159,7 +159,7 @@ def _ended(ending: AnswerEnding) -> Check:
 def _deviations(evidence: CheckInputs) -> Finding | None:
     if not evidence.deviations:
         return None
-    shown = [f"{deviation} ({responses})" for deviation, responses in evidence.deviations.items()][:_SHOWN]
+    shown = [f"{deviation} ({responses:,})" for deviation, responses in evidence.deviations.items()][:_SHOWN]
     return Finding(
         "protocol_deviations",
         "warning",
@@ -186,7 +186,7 @@ def _reasoning_only(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "reasoning_only",
         "warning",
-        f"{counted(evidence.reasoning_only, 'answer')} of {evidence.counts.completed} had reasoning, "
+        f"{counted(evidence.reasoning_only, 'answer')} of {evidence.counts.completed:,} had reasoning, "
         "but no content, and are scored as empty answers.",
         "Raise --max-tokens if finish_reason is length; else check the server's reasoning parser.",
     )

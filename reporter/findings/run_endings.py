@@ -78,7 +78,7 @@ def _nothing_completed(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "nothing_completed",
         "error",
-        f"None of the {counts.issued} requests completed: {_ends(counts)}.{for_example(evidence)}",
+        f"None of the {counts.issued:,} requests completed: {_ends(counts)}.{for_example(evidence)}",
         remedy(evidence) or "`loadgen check` shows whether the endpoint answers and serves the model.",
     )
 

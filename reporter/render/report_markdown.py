@@ -11,6 +11,7 @@ from reporter.render.console_page import plain
 from reporter.render.html.page import FigureCards, Prose, Remarks, Tables
 from reporter.render.html.run_page import page_of
 from reporter.render.markdown import MOST_BYTES, fitting, safe, table_lines
+from reporter.render.table import plain as text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +46,7 @@ def _content(section: Section) -> Iterator[str]:
         case FigureCards():
             for card in section.cards:
                 figures = (_figure(it) for it in card.figures)
-                yield f"- {safe(card.label)}: {safe('; '.join((*figures, *card.more)))}"
+                yield f"- {safe(card.label)}: {safe('; '.join((*figures, *map(text_of, card.more))))}"
         case Remarks():
             for remark in section.remarks:
                 yield f"- **{safe(remark.mark.text)}** {safe(remark.message)} {safe(remark.remedy)}".rstrip()

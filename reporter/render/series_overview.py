@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lazy_dataclasses import dataclass, field
 from reporter import statements
-from reporter.number_text import figure
+from reporter.json_values import number
+from reporter.number_text import as_written, figure
 from reporter.render.console_page import clean, plain
 from reporter.render.csv_text import as_csv
 from reporter.render.heading import heading
@@ -78,7 +79,7 @@ def table(series: SeriesOverview) -> Table:
         rows.append(
             (
                 Link(name, series.links[name]) if name in series.links else name,
-                *(str(row["axes"].get(axis, "")) for axis in axes),
+                *(_axis_value(row["axes"].get(axis, "")) for axis in axes),
                 *(_shown(key, row[key]) for key in _FIGURES),
                 *(cells[name] for name in further),
             )
@@ -177,16 +178,29 @@ def heading_lines(reports: Sequence[Report], axes: Sequence[Mapping[str, Any]]) 
     return [
         _few(list(asked), "; "),
         "; ".join(_loads(axes)),
-        next(iter(sent)) if len(sent) == 1 else "",
+        ", ".join(_common([line.split(", ") for line in sent])),
         _dates(dates),
     ]
+
+
+def _common(lines: Sequence[Sequence[str]]) -> list[str]:
+    """The parts that all lines have; measured lengths only where all lines are alike."""
+    parts = lines[0] if lines else ()
+    others = [line for line in lines if line != parts]
+    return [part for part in parts if all(part in line and part[0] != "~" for line in others)]
 
 
 def _loads(axes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Each axis with its values: `concurrency 1, 2, 4`."""
     for name in dict.fromkeys(name for of_run in axes for name in of_run):
-        values = dict.fromkeys(clean(of_run[name]) for of_run in axes if name in of_run)
-        yield f"{clean(name)} {_few(list(values), ', ')}"
+        values = list(dict.fromkeys(of_run[name] for of_run in axes if name in of_run))
+        if all(number(value) is not None for value in values):
+            values.sort()
+        yield f"{clean(name)} {_few([_axis_value(value) for value in values], ', ')}"
+
+
+def _axis_value(value: object) -> str:
+    return as_written(value) if isinstance(value, float) else clean(value)
 
 
 def _few(values: Sequence[str], separator: str) -> str:

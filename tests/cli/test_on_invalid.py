@@ -125,7 +125,7 @@ def test_the_list_of_runs_shows_what_was_accepted(tmp_path: Path) -> None:
     """As `accepted`, neither valid nor invalid."""
     for name, choice in (("run-1", None), ("run-2", "warn")):
         write_report(disturbed(tmp_path / name, choice), None)
-    assert [run_.state for run_ in listed(tmp_path)] == ["invalid", "accepted"]
+    assert [run_.state for run_ in listed(tmp_path)] == ["INVALID", "accepted"]
 
 
 def test_a_run_keeps_the_choice_in_its_log(loadgen: Loadgen, mock: MockProcess, tmp_path: Path) -> None:

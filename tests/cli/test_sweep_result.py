@@ -109,6 +109,18 @@ def test_the_warnings_of_its_runs_are_visible(made_report: Report) -> None:
     assert "cpu_contended, late_reads" in written
 
 
+def test_a_heading_has_sorted_loads_and_what_all_runs_have(made_report: Report) -> None:
+    """Figures as on the command line; a measured length that differs between runs leaves the rest."""
+    longer = replace(made_report.output_tokens, mean=1e6) if made_report.output_tokens else None
+    axes = [{"rate": 20.0}, {"rate": 5.0}]
+    alike = series_overview.heading_lines([made_report, made_report], axes)
+    unlike = series_overview.heading_lines([made_report, replace(made_report, output_tokens=longer)], axes)
+    assert alike[1] == unlike[1] == "rate 5, 20"
+    parts = alike[2].split(", ")
+    assert unlike[2].split(", ") == [part for part in parts if not part.startswith("~")]
+    assert len(parts) > len(unlike[2].split(", ")) > 0
+
+
 def test_a_table_calls_runs_by_their_folders(made_report: Report) -> None:
     """On the terminal, on the page and in the sentences."""
     outcomes = rates(made_report)
@@ -162,7 +174,7 @@ def test_an_overloaded_run_is_shown_as_such_in_the_list(a_run: Path, made_report
     report = ended(made_report, OVERLOADED).to_dict()
     (a_run / "report.json").write_bytes(orjson.dumps(report))
     [row] = listed(a_run.parent)
-    assert (row.state, row.runs) == ("overloaded", None)
+    assert (row.state, row.runs) == ("OVERLOADED", None)
 
 
 def test_a_series_is_a_row_of_the_list(swept: Path) -> None:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 from reporter import statements
 from reporter.contents import metric_statements
-from reporter.number_text import between, decimals, figure, fixed, percent, whole
+from reporter.number_text import between, counted, decimals, figure, fixed, percent, whole
 from reporter.render import rule_in_words
 from reporter.render.console_page import clean
 from reporter.render.html.page import CardFigure, FigureCard, FigureCards
 from reporter.render.score_tables import PLAIN, called, interval_in_words, value_in_words
-from reporter.render.table import Tone
+from reporter.render.table import Mark, Tone
 from rulesets.expression import parse
 from rulesets.quantity import spell
 
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reporter.contents.run_contents import HeadlineValue, RunContents
+    from reporter.render.table import Cell
     from reporter.report import Report
+    from reporter.values.task_score import TaskScore
     from rulesets.evaluators.rule_row import VerdictRow
     from rulesets.target import Target
 
@@ -80,12 +82,13 @@ def _bounds(report: Report) -> Bounds:
 _STATISTICS: Final = ("p50", "p99")
 
 
-def _further_targets(report: Report, metric: str) -> Iterator[str]:
+def _further_targets(report: Report, metric: str) -> Iterator[Cell]:
     """The targets of a metric's other statistics, each with the observed figure."""
     for row, target, words in _targets(report):
         statistic = spell(target.stat).translate({ord("("): None, ord(")"): None})
         if target.metric == metric and statistic not in _STATISTICS:
-            yield f"{statistic} {rule_in_words.observed(row)} {words}"
+            shown = f"{statistic} {rule_in_words.observed(row)} {words}"
+            yield Mark(shown, "bad") if row.status == "FAIL" else shown
 
 
 def _scores(report: Report) -> Iterator[FigureCard]:
@@ -99,9 +102,16 @@ def _scores(report: Report) -> Iterator[FigureCard]:
         yield FigureCard(
             label=called(score) if name == PLAIN else f"{called(score)}: {name}",
             figures=(figure_of_score,),
-            more=(f"{whole(score.issued)} samples, {whole(score.unscored)} unscored",),
+            more=(", ".join(_samples(score)),),
             sql=statements.accuracy(),
         )
+
+
+def _samples(score: TaskScore) -> Iterator[str]:
+    yield counted(score.issued, "sample")
+    for outcome in ("unparsed", "missing", "unscored"):
+        if count := getattr(score, outcome):
+            yield f"{whole(count)} {outcome}"
 
 
 def _sessions(report: Report, headlines: Mapping[str, HeadlineValue]) -> Iterator[FigureCard]:

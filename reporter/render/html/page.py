@@ -47,7 +47,7 @@ class FigureCard:
 
     label: str
     figures: tuple[CardFigure, ...]
-    more: tuple[str, ...] = ()
+    more: tuple[Cell, ...] = ()
     sql: str = ""
 
 

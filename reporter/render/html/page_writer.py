@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import gzip
 import math
+import re
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from jinja2 import Environment
+    from markupsafe import Markup
 
     from reporter.render.html.page import Page, ResponseTimeline
 
@@ -102,6 +104,16 @@ def _shown(value: object) -> object:
     return visible(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
+_OPTION: Final = re.compile(r"--[a-z][a-z-]*")
+
+
+def _unbroken(text: str) -> Markup:
+    """A text whose options stay in one line: browsers break lines after hyphens."""
+    from markupsafe import Markup, escape
+
+    return Markup(_OPTION.sub(r'<span class="flag">\g<0></span>', str(escape(visible(text)))))  # noqa: S704 (escaped)
+
+
 @cache
 def _environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -118,6 +130,7 @@ def _environment() -> Environment:
         "tables": as_tables,
         "curves": curves_as_json,
         "bar": bar,
+        "unbroken": _unbroken,
         "timeline_words": words,
         "timeline_parts": parts,
         "phases": in_words,

@@ -33,7 +33,7 @@ def page_of(series: SeriesOverview) -> Page:
         title=f"{series.kind.capitalize()} {plain(series.name)}",
         # A search goes on until runs fail, which says nothing about its result.
         marks=(Mark(series.status, tone(series.status)),) if series.status and not has_result else (),
-        lines=tuple(plain(line) for line in (*series.lines, counted(len(series.rows), "run")) if line),
+        lines=tuple(plain(line) for line in (*series.lines[:-1], ", ".join(_runs(series))) if line),
         sections=tuple(_sections(series)),
         footer=(
             "The report of each run is in its folder.",
@@ -41,6 +41,11 @@ def page_of(series: SeriesOverview) -> Page:
         ),
         answer=plain(series.conclusions[0] if has_result else missed),
     )
+
+
+def _runs(series: SeriesOverview) -> Iterator[str]:
+    yield counted(len(series.rows), "run")
+    yield from filter(None, series.lines[-1:])
 
 
 def _sections(series: SeriesOverview) -> Iterator[Section]:

@@ -11,6 +11,7 @@ from loadgen.sessions.run.report_of_log import opened_report
 from reporter.contents.run_contents import RunContents, run_contents
 from reporter.render.html.page import CardFigure, FigureCards
 from reporter.render.html.run_page import page_of, reason, result
+from reporter.render.table import Mark
 from reporter.report import Validity
 from rulesets import of_expressions
 
@@ -99,6 +100,17 @@ def test_a_tile_says_whether_its_target_holds(hostile_page: MadePage, judged: Ma
     assert bounds["Output throughput"][1] == ("✓ > 0 req/s", "")
     assert bounds["Failures"] == [("✗ < 1 %", "bad")]
     assert bounds["TTFT"] == [("", ""), ("", "")]
+    verdict = judged["FAIL"].verdict
+    assert verdict is not None
+    row = replace(
+        verdict.rows[0], target="ttft:p(95)<1ms", observed=7.25, bound=1.0, unit="ms", group="target"
+    )
+    further = replace(
+        verdict, rows=(replace(row, status="FAIL"), replace(row, status="PASS", target="ttft:mean<1ms"))
+    )
+    page = page_of(replace(judged["FAIL"], verdict=further), hostile_page.contents)
+    (cards,) = [it for it in page.sections if isinstance(it, FigureCards)]
+    assert cards.cards[1].more == (Mark("p95 7.25 ms ✗ < 1 ms", "bad"), "mean 7.25 ms ✓ < 1 ms")
 
 
 def test_the_percentile_table_comes_before_distributions(hostile_page: MadePage) -> None:

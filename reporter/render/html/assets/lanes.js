@@ -7,6 +7,7 @@
   const SHORTEST = 1 / 900;
   const CLOSEST = 1 / 2000;
   const TICKS = 6;
+  const EDGE = 0.04;
   const time = (label, ms) => (ms === null ? "" : `${label} ${ms < 1000 ? `${digits(ms, 3)} ms` : span(ms / 1000)}`);
   const count = (value, label) => (value === null ? "" : `${value.toLocaleString("en-US")} ${label}`);
   const svg = (tag, attributes) => {
@@ -108,7 +109,9 @@
       this.drawing.querySelector(".grid").setAttribute("d", moments.map(([x]) => `M${x} 0v${this.height}`).join(""));
       this.body.querySelector(".axis").replaceChildren(...moments.map(([x, label]) => {
         const tick = element("span", label);
-        tick.style.left = `clamp(1em, ${(100 * (x - left)) / width}%, 100% - 2em)`;
+        const share = (x - left) / width;
+        tick.style.left = `${100 * share}%`;
+        tick.style.translate = share < EDGE ? "0" : share > 1 - EDGE ? "-100%" : "-50%";
         return tick;
       }));
       this.draw();
