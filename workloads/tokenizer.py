@@ -62,7 +62,8 @@ def load_tokenizer(name: str) -> Any:
     except Exception as error:  # noqa: BLE001 (whatever a library raises, the hub may still have it)
         local = error
     if Path(name).exists() or name.startswith((".", "/")):
-        raise SourceError(f"cannot be loaded ({_shown(local)}); name a folder with a tokenizer") from local
+        reason = _shown(local) if Path(name).exists() else "no folder has this name"
+        raise SourceError(f"cannot be loaded ({reason}); name a folder with a tokenizer") from local
     if constants.HF_HUB_OFFLINE:
         raise SourceError("not in the local cache, and HF_HUB_OFFLINE is set: unset it, or name a folder")
     if not _is_reachable(constants.ENDPOINT):

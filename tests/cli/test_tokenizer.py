@@ -69,7 +69,9 @@ def test_prompts_have_exactly_the_tokens_asked_for(words: Path) -> None:
 
 def test_a_missing_tokenizer_is_reported() -> None:
     """The option and the name are in the message."""
-    with pytest.raises(UsageError, match=r"--tokenizer \./nowhere: cannot be loaded"):
+    with pytest.raises(
+        UsageError, match=r"--tokenizer \./nowhere: cannot be loaded \(no folder has this name\)"
+    ):
         counter("./nowhere")
 
 
