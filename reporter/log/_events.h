@@ -16,8 +16,11 @@ typedef struct {
 
 static inline bool is_of_request(const event *one) { return one->code >= ISSUED && one->code <= RETRY; }
 
-/* Give `take` each event of a log, in order of the numbers; it returns whether it wants more. `root` is the first page of the
- * table of events. False: not all were read, or one has another type than a recorder writes. */
-bool read_pages(const char *path, int64_t root, bool (*take)(void *, const event *), void *to);
+/* What of a log is read: two threads share a log. */
+typedef enum { ALL, FIRST_HALF, SECOND_HALF } half;
+
+/* Give `take` each event of a log, or of about half of it, in order of the numbers; it returns whether it wants more. `root` is
+ * the first page of the table of events. False: not all were read, or one has another type than a recorder writes. */
+bool read_pages(const char *path, int64_t root, half part, bool (*take)(void *, const event *), void *to);
 
 #endif

@@ -3,15 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "_events.h"
 #include "_joined.h"
 #include "_parts.h"
 #include "_payload.h"
-
-void free_source(source *old) {
-    free(old->path), free(old->spans), free(old->noted);
-    if (old->stream.release) old->stream.release(&old->stream);
-}
 
 typedef struct {
     char *bytes;
@@ -27,9 +21,17 @@ typedef struct request {
     int64_t issues, sends, chunks, retries;
 } request;
 
+/* An event of a second half, of a request that did not begin there. */
+typedef struct deferred {
+    struct deferred *next;
+    event of;
+    int64_t shift_ns;
+    char bytes[];
+} deferred;
+
 enum { AWAITED = 32 };
 
-typedef struct {
+typedef struct reader {
     source *from;
     bool (*take)(void *, batch *);
     void *to;
@@ -40,8 +42,8 @@ typedef struct {
     size_t places, count;
     uint64_t awaited[AWAITED]; /* hashes that begun ones will get, in a ring: memory for them is on its way to the cache */
     size_t next;
-    int64_t last_seq;
-    bool unwanted;
+    int64_t first_seq, last_seq;
+    deferred *first, **end; /* in order */
 } reader;
 
 static bool copy(text *to, const void *bytes, size_t size) {
@@ -161,8 +163,7 @@ static bool put_begun(batch *rows, const request *one) {
 static bool write_row(reader *own) {
     if (!end_row(own->rows)) return false;
     if (!is_full(own->rows)) return true;
-    own->unwanted = !own->take(own->to, own->rows);
-    own->rows = own->unwanted ? NULL : batch_new();
+    own->rows = own->take(own->to, own->rows) ? batch_new() : NULL;
     return own->rows;
 }
 
@@ -190,11 +191,25 @@ static bool is_unencoded(const event *one) {
            !memcmp(one->data, BEGIN, sizeof BEGIN - 1);
 }
 
+static bool defer(reader *own, const event *one, int64_t shift_ns) {
+    deferred *new = malloc(sizeof *new + one->uuid_size + one->data_size + one->gaps_size);
+    if (!new) return false;
+    char *uuid = new->bytes, *data = uuid + one->uuid_size, *gaps = data + one->data_size;
+    if (one->uuid_size) memcpy(uuid, one->uuid, one->uuid_size);
+    if (one->data_size) memcpy(data, one->data, one->data_size);
+    if (one->gaps_size) memcpy(gaps, one->gaps, one->gaps_size);
+    new->next = NULL, new->of = *one, new->shift_ns = shift_ns;
+    new->of.uuid = uuid, new->of.data = data, new->of.gaps = gaps;
+    *own->end = new, own->end = &new->next;
+    return true;
+}
+
 /* An event with the number and the time that it has in the run. */
 static bool join(reader *own, const event *next, int64_t shift_ns) {
     uint64_t hash = hash_of(next->uuid, next->uuid_size);
     request **at = find(own, hash, next->uuid, next->uuid_size), *one = *at;
     if (!one) {
+        if (own->from->part == SECOND_HALF && next->code != ISSUED) return defer(own, next, shift_ns);
         if (!(one = begin(own, hash, next->uuid, next->uuid_size, next->seq))) return false;
         at = find(own, hash, next->uuid, next->uuid_size);
     }
@@ -233,6 +248,7 @@ static bool read_event(void *to, const event *read) {
     reader *own = to;
     event next = *read;
     if (next.seq <= own->last_seq) return false;
+    if (own->last_seq == INT64_MIN) own->first_seq = next.seq;
     own->last_seq = next.seq;
     if (!is_of_request(read)) return note(own->from, read);
     const span *part = span_at(own->from, next.seq);
@@ -259,21 +275,51 @@ static void free_requests(request *first) {
     }
 }
 
-static bool read_events(reader *own) {
-    source *from = own->from;
-    bool whole = from->stream.release ? read_parts(&from->stream, read_event, own)
-                                      : read_pages(from->path, from->root, read_event, own);
-    for (int place = 0; whole && place < AWAITED; place++) whole = add_awaited(own), own->next = (own->next + 1) % AWAITED;
-    if (!whole || !put_open_requests(own)) return false;
-    if (own->rows->rows) own->unwanted = !own->take(own->to, own->rows), own->rows = NULL;
-    return true;
+static void free_reader(reader *old) {
+    if (!old) return;
+    for (size_t slot = 0; slot < old->slots; slot++) free_requests(old->open[slot]);
+    for (deferred *next; old->first; old->first = next) next = old->first->next, free(old->first);
+    free_requests(old->unused);
+    free(old->open), free(old->begun), batch_free(old->rows), free(old);
+}
+
+void free_source(source *old) {
+    free(old->path), free(old->spans), free(old->noted), free_reader(old->reader);
+    if (old->stream.release) old->stream.release(&old->stream);
 }
 
 bool read_joined(source *from, bool (*take)(void *, batch *), void *to) {
-    reader own = {.from = from, .take = take, .to = to, .rows = batch_new(), .last_seq = INT64_MIN};
-    bool done = own.rows && widen(&own) && widen_begun(&own) && read_events(&own);
-    for (size_t slot = 0; slot < own.slots; slot++) free_requests(own.open[slot]);
-    free_requests(own.unused);
-    free(own.open), free(own.begun), batch_free(own.rows);
-    return done || own.unwanted;
+    reader *own = from->reader = calloc(1, sizeof *own);
+    if (!own) return false;
+    *own = (reader){.from = from, .take = take, .to = to, .rows = batch_new(), .first_seq = INT64_MAX, .last_seq = INT64_MIN};
+    own->end = &own->first;
+    return own->rows && widen(own) && widen_begun(own) &&
+           (from->stream.release ? read_parts(&from->stream, read_event, own)
+                                 : read_pages(from->path, from->root, from->part, read_event, own));
+}
+
+static bool add_all_awaited(reader *own) {
+    bool added = true;
+    for (int place = 0; added && place < AWAITED; place++) added = add_awaited(own), own->next = (own->next + 1) % AWAITED;
+    memset(own->awaited, 0, sizeof own->awaited);
+    return added;
+}
+
+/* Join what a second half has of requests that began before it. False: a request of the second half began before it too. */
+static bool join_halves(reader *earlier, const reader *own) {
+    if (own->first_seq <= earlier->last_seq) return false;
+    for (const deferred *one = own->first; one; one = one->next)
+        if (!join(earlier, &one->of, one->shift_ns)) return false;
+    if (!add_all_awaited(earlier)) return false;
+    for (size_t place = 0; place < own->places; place++)
+        if (own->begun[place] && *place_of(earlier->begun, earlier->places, own->begun[place])) return false;
+    return true;
+}
+
+bool end_joined(source *from) {
+    reader *own = from->reader;
+    bool done = add_all_awaited(own) && (from->part != SECOND_HALF || join_halves(from[-1].reader, own)) && put_open_requests(own);
+    if (done && own->rows->rows) done = own->take(own->to, own->rows), own->rows = NULL;
+    free_reader(own), from->reader = NULL;
+    return done;
 }

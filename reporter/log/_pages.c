@@ -23,6 +23,7 @@ typedef struct {
 
 typedef struct {
     int file;
+    half part;
     size_t page_size, usable;
     int64_t pages, visited;
     window tree, rest;
@@ -183,20 +184,21 @@ static bool take_tree(reader *own, int64_t number, int depth);
 
 /* A copy of the page, which is not there any more behind the first of its children. */
 static bool take_children(reader *own, const uint8_t *page, int depth) {
-    uint32_t cells = read_big(page + 3, 2);
+    uint32_t cells = read_big(page + 3, 2), middle = depth == DEEPEST - 1 ? (cells + 1) / 2 : 0;
+    uint32_t cell = own->part == SECOND_HALF ? middle : 0, end = own->part == FIRST_HALF && middle ? middle : cells + 1;
     if (INTERIOR_HEAD + 2 * cells > own->usable) return false;
-    for (uint32_t cell = 0; cell < cells; cell++) {
-        size_t at = read_big(page + INTERIOR_HEAD + 2 * cell, 2);
+    for (; cell < end; cell++) {
+        size_t at = cell < cells ? read_big(page + INTERIOR_HEAD + 2 * cell, 2) : LEAF_HEAD;
         if (at + 4 > own->usable || !take_tree(own, read_big(page + at, 4), depth)) return false;
     }
-    return take_tree(own, read_big(page + LEAF_HEAD, 4), depth);
+    return true;
 }
 
 /* Each page is part of one tree once, so that more pages than the file has are a circle. */
 static bool take_tree(reader *own, int64_t number, int depth) {
     const uint8_t *page = depth && own->visited++ < own->pages ? page_at(own, &own->tree, number) : NULL;
     if (!page || number == 1) return false;
-    if (*page == LEAF) return take_leaf(own, page);
+    if (*page == LEAF) return (depth == DEEPEST && own->part == SECOND_HALF) || take_leaf(own, page);
     uint8_t *copy = *page == INTERIOR ? malloc(own->page_size) : NULL;
     if (!copy) return false;
     memcpy(copy, page, own->page_size);
@@ -217,8 +219,8 @@ static bool read_head(reader *own) {
     return !memcmp(head, "SQLite format 3", MAGIC_BYTES) && read_big(head + ENCODING_AT, 4) == UTF_8;
 }
 
-bool read_pages(const char *path, int64_t root, bool (*take)(void *, const event *), void *to) {
-    reader own = {.file = open(path, O_RDONLY | O_CLOEXEC), .take = take, .to = to};
+bool read_pages(const char *path, int64_t root, half part, bool (*take)(void *, const event *), void *to) {
+    reader own = {.file = open(path, O_RDONLY | O_CLOEXEC), .part = part, .take = take, .to = to};
     if (own.file < 0) return false;
     own.tree.bytes = malloc(WINDOW_BYTES), own.rest.bytes = malloc(WINDOW_BYTES);
     bool read = own.tree.bytes && own.rest.bytes && read_head(&own) && take_tree(&own, root, DEEPEST);

@@ -15,12 +15,11 @@
 #include <string.h>
 
 #include "_arrow.h"
-#include "_events.h"
 #include "_joined.h"
 
 /* What requests_table.py expects; a change of what Python calls raises both numbers. */
 #define SPELLED(name, kind) #name " " #kind ";"
-static const char INTERFACE[] = "8;" OF_ISSUE(SPELLED) OF_SENDING(SPELLED) OF_ENDING(SPELLED);
+static const char INTERFACE[] = "9;" OF_ISSUE(SPELLED) OF_SENDING(SPELLED) OF_ENDING(SPELLED);
 #undef SPELLED
 
 enum { THREADS = 2, QUEUED = 24 /* batches: about a second of a thread */ };
@@ -66,6 +65,13 @@ static void *read_sources(void *of) {
         source *from = &own->sources[own->next++];
         pthread_mutex_unlock(&own->lock);
         bool done = read_joined(from, enqueue, own);
+        pthread_mutex_lock(&own->lock);
+        own->failed |= !done;
+    }
+    if (own->reading == 1 && !own->stopped && !own->failed) {
+        pthread_mutex_unlock(&own->lock);
+        bool done = true;
+        for (int place = own->count; done && place--;) done = end_joined(&own->sources[place]);
         pthread_mutex_lock(&own->lock);
         own->failed |= !done;
     }
@@ -195,28 +201,33 @@ static void release_reader(PyObject *capsule) {
     leave(PyCapsule_GetPointer(capsule, READER));
 }
 
-/* read(sources, rare): a reader of requests, which begins at once. A source is the path of a SQLite file, the first page of its
- * events, the spans of their numbers, and None, or of an archive an Arrow stream in a capsule, which is read instead.
- * `rare` has a bit for each code of other events of which the numbers are noted. */
+/* read(sources, rare, in_halves): a reader of requests, which begins at once. A source is the path of a SQLite file, the first
+ * page of its events, the spans of their numbers, and None, or of an archive an Arrow stream in a capsule, which is read
+ * instead. `rare` has a bit for each code of other events of which the numbers are noted. `in_halves`: two threads read a
+ * single SQLite file; the order of the requests varies. */
 static PyObject *read_requests(PyObject *Py_UNUSED(module), PyObject *arguments) {
     PyObject *sources;
     unsigned long long rare;
-    if (!PyArg_ParseTuple(arguments, "OK", &sources, &rare)) return NULL;
+    int in_halves;
+    if (!PyArg_ParseTuple(arguments, "OKp", &sources, &rare, &in_halves)) return NULL;
     Py_ssize_t count = PySequence_Size(sources);
     if (count < 0) return NULL;
     stream *own = calloc(1, sizeof *own);
-    if (!own || !(own->sources = calloc((size_t)count + 1, sizeof *own->sources))) {
+    if (!own || !(own->sources = calloc((size_t)count + 2 /* halves */, sizeof *own->sources))) {
         free(own);
         return PyErr_NoMemory();
     }
     pthread_mutex_init(&own->lock, NULL), pthread_cond_init(&own->changed, NULL);
     own->users = 1;
-    for (bool read = true; read && own->count < count; own->count++) {
-        PyObject *one = PySequence_GetItem(sources, own->count);
-        read = one && read_source(one, rare, &own->sources[own->count]);
+    bool halved = false;
+    while (own->count < count + halved) {
+        source *to = &own->sources[own->count];
+        PyObject *one = PySequence_GetItem(sources, own->count % count);
+        bool read = one && read_source(one, rare, to);
         Py_XDECREF(one);
+        if (read && in_halves && count == 1 && *to->path) to->part = halved ? SECOND_HALF : FIRST_HALF, halved = true;
+        own->count++;
         if (read) continue;
-        own->count++; /* what there is of it is freed too */
         leave(own);
         return NULL;
     }
@@ -293,11 +304,14 @@ static PyObject *learn_constants(PyObject *Py_UNUSED(module), PyObject *reader) 
 static PyObject *list_noted(PyObject *Py_UNUSED(module), PyObject *reader) {
     stream *own = PyCapsule_GetPointer(reader, READER);
     if (!own) return NULL;
-    const source *from = own->sources;
-    if (own->count != 1 || !*from->path || from->noted_count > MOST_NOTED) Py_RETURN_NONE;
+    const source *first = own->sources, *second = first + 1;
+    size_t count = first->noted_count + second->noted_count;
+    bool is_one_file = own->count == 1 + (first->part == FIRST_HALF) && *first->path;
+    if (!is_one_file || count > MOST_NOTED) Py_RETURN_NONE;
     PyObject *numbers = PyList_New(0);
-    for (size_t at = 0; numbers && at < from->noted_count; at++) {
-        PyObject *number = PyLong_FromLongLong(from->noted[at]);
+    for (size_t at = 0; numbers && at < count; at++) {
+        bool is_first = at < first->noted_count;
+        PyObject *number = PyLong_FromLongLong(is_first ? first->noted[at] : second->noted[at - first->noted_count]);
         if (!number || PyList_Append(numbers, number)) Py_CLEAR(numbers);
         Py_XDECREF(number);
     }

@@ -128,8 +128,9 @@ class OpenLog:
         return self
 
     def with_room(self) -> OpenLog:
-        """The log on another connection, whose temporary tables this value does not see."""
-        self.load(SAMPLE_VIEWS)
+        """The log on another connection, whose temporary tables this value does not see; on any thread."""
+        with self.database.cursor() as own:
+            load_on_demand(own, self.run, SAMPLE_VIEWS)
         return self._derived(has_samples_table=False)
 
     def execute(self, query: str, parameters: object = None) -> DuckDBPyConnection:

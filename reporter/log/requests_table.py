@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from recorder.event import EventType
@@ -23,7 +24,7 @@ COLUMNS: Final = {
 }
 """The columns of payloads, by the lists of `_columns.h`."""
 
-INTERFACE: Final = "8;" + "".join(
+INTERFACE: Final = "9;" + "".join(
     f"{key} {column.kind};" for columns in COLUMNS.values() for key, column in columns.items()
 )
 """The interface of the compiled module: a number, which `_requests.c` has too, and these columns."""
@@ -67,11 +68,16 @@ RARE: Final = tuple(
 """Events that each report needs, and of which a log has few: compiled code notes where they are."""
 
 
+LONG_BYTES: Final = 50_000_000
+"""The size of a log whose halves two threads read; the requests of a shorter log are always in one order."""
+
+
 class CompiledRequests:
     """The requests of logs as Arrow streams, which compiled code reads from now on."""
 
     def __init__(self, files: Sequence[EventsFile]) -> None:
-        self._reader = _compiled.read(files, sum(1 << kind for kind in RARE))
+        is_long = any(file.path and Path(file.path).stat().st_size > LONG_BYTES for file in files)
+        self._reader = _compiled.read(files, sum(1 << kind for kind in RARE), is_long)
         spans = [span for file in files for span in file.spans]
         self._only_span = spans[0] if len(spans) == 1 else None
         self._stored: StoredColumns | None = None

@@ -27,7 +27,7 @@ Release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 def read(sources):
     '''How many requests there are; None where the reader has given up.'''
-    capsule = requests.stream(requests.read(sources, 31))
+    capsule = requests.stream(requests.read(sources, 31, len(sources) == 1))
     stream = pointer(capsule, b"arrow_array_stream")
     get_schema, get_next = (ctypes.c_void_p * 2).from_address(stream)
     # An ArrowSchema has its `release` behind seven fields of eight bytes, an ArrowArray behind eight.

@@ -9,7 +9,7 @@ import re
 import sqlite3
 import threading
 from contextlib import closing
-from itertools import takewhile
+from itertools import chain, takewhile
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,8 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from recorder import Event, EventType, schema
 from recorder.continued_log import reopen
@@ -149,8 +151,8 @@ class _LearntInParts:
         self._module, self._at_once = module, at_once
         self._position, self._columns = 0, dict[str, list[Any]]()
 
-    def read(self, files: Sequence[EventsFile], kinds: int) -> object:
-        reader = self._module.read(files, kinds)
+    def read(self, files: Sequence[EventsFile], *options: Any) -> object:
+        reader = self._module.read(files, *options)
         stream = SimpleNamespace(__arrow_c_stream__=lambda _: self._module.stream(reader))
         self._table = pa.RecordBatchReader.from_stream(stream).read_all()
         scalars = [field.name for field in self._table.schema if not pa.types.is_nested(field.type)]
@@ -464,3 +466,49 @@ def test_a_stream_is_read_once() -> None:
     requests_table.CompiledRequests([file])
     with pytest.raises(ValueError, match="the stream has been read"):
         requests_table.CompiledRequests([file])
+
+
+@st.composite
+def interleaved(draw: st.DrawFn) -> list[tuple[int, int]]:
+    """The requests and codes of the events of requests that run at once."""
+    begin, middle, end = ([20, 21], [20], [21], []), ([22], [22, 26, 22], []), ([23], [24], [])
+    codes = st.tuples(*map(st.sampled_from, (begin, middle, end))).map(chain.from_iterable)
+    requests = draw(st.lists(codes.map(list), min_size=4, max_size=8))
+    numbers = [number for number, codes in enumerate(requests) for _ in codes]
+    return [(number, requests[number].pop(0)) for number in draw(st.permutations(numbers))]
+
+
+@settings(max_examples=100)
+@given(interleaved(), st.lists(st.tuples(st.integers(0, 7), st.integers(20, 26)), max_size=1))
+def test_two_threads_read_halves_of_a_log(
+    tmp_path_factory: pytest.TempPathFactory, events: list[tuple[int, int]], more: list[tuple[int, int]]
+) -> None:
+    """The requests are those that one thread reads, also those with events in both halves."""
+    path = tmp_path_factory.mktemp("halves") / "events.db"
+    rows = [
+        (code, place, f"request {number}", f'{{"other":"{"x" * 400}"}}', bytes(4 * place))
+        for place, (number, code) in enumerate([*events, *more])
+    ]
+    with closing(sqlite3.connect(path)) as log:
+        log.execute("PRAGMA page_size = 1024")
+        log.execute("CREATE TABLE events (seq INTEGER PRIMARY KEY, code, at_ns, uuid, data, texts, gaps)")
+        log.executemany("INSERT INTO events VALUES (NULL, ?, ?, ?, ?, NULL, ?)", rows)
+        log.commit()
+        ((root,),) = log.execute("SELECT rootpage FROM sqlite_master").fetchall()
+    file = EventsFile(str(path), root, [LoggedSpan(1, 5, 7, is_of_run=True)])
+    whole = _joined([file])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(requests_table, "LONG_BYTES", 0)
+        halves = _joined([file])
+    is_issued_late = any(code == EventType.LOADGEN_ISSUE_CALLED for _, code in more)
+    assert halves == whole or (halves is None and is_issued_late)
+
+
+def _joined(files: Sequence[EventsFile]) -> list[dict[str, Any]] | None:
+    """The requests of logs; None where SQL is to join them."""
+    try:
+        stream = pa.RecordBatchReader.from_stream(requests_table.CompiledRequests(files))
+        rows: list[dict[str, Any]] = stream.read_all().sort_by("sample_uuid").to_pylist()
+    except OSError:
+        return None
+    return rows
