@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
-from itertools import repeat
-from math import ceil
-from typing import TYPE_CHECKING, Any, Final
+from contextlib import ExitStack, nullcontext
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from reporter.log.database import rows_of
-from reporter.log.database_in_memory import THREADS
 from reporter.log.sql_files import quoted
 from reporter.percentiles import percentiles_sql, weighted_percentiles_sql
 from reporter.report import Summary
 from rulesets.definitions import PERCENTILES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from contextlib import AbstractContextManager
     from fractions import Fraction
 
     from reporter.log.database import OpenLog
     from rulesets.definitions import PercentileMethod
 
+_Made = TypeVar("_Made")
+
 _VALUES_AT_ONCE: Final = 16_000_000
 """How many values are sorted at a time, on all threads: DuckDB keeps them in memory until it has."""
-
-_LOOKED_AT: Final = 100
-"""Rows that tell columns apart."""
 
 COMPLETED: Final = "FROM samples WHERE measured AND status = 'completed'"
 """The requests that latencies are of."""
@@ -143,19 +140,28 @@ def summaries(
     at_once = max(1, _VALUES_AT_ONCE // max(log.requests, 1))
     if at_once >= len(columns):
         return _of_batches(log, values, [columns], method, chosen)
-    constant, others, copied = _constants_and_copies(log, values, columns, chosen)
-    distinct = [name for name in others if name not in copied]
-    rounds = ceil(len(distinct) / max(THREADS, at_once))
-    size = max(1, ceil(len(distinct) / (THREADS * max(1, rounds))))
-    batches = [distinct[first : first + size] for first in range(0, len(distinct), size)]
-    shares = [batches[first::THREADS] for first in range(THREADS)]
-    with ThreadPoolExecutor(THREADS) as pool, ExitStack() as connections:
-        logs = [log.with_room() for _ in shares]
-        for own in logs:
-            connections.enter_context(own.connection)
-        parts = pool.map(_of_batches, logs, repeat(values), shares, repeat(method), repeat(chosen))
-        by_name = constant | {name: summary for part in parts for name, summary in part.items()}
+    from reporter.many_requests import alike, on_a_thread, shares
+
+    constant, distinct, copied = alike(log, values, columns, chosen)
+    with ExitStack() as threads:
+        works = (
+            partial(_of_batches, values=values, batches=share, method=method, chosen=chosen)
+            for share in shares(distinct, at_once)
+        )
+        parts = [threads.enter_context(on_a_thread(log, work)) for work in works]
+        by_name = {name: summary(row, chosen) for name, row in constant.items()}
+        for part in parts:
+            by_name |= part()
     return {name: by_name.get(copied.get(name, name)) for name in columns}
+
+
+def meanwhile(log: OpenLog, work: Callable[[OpenLog], _Made]) -> AbstractContextManager[Callable[[], _Made]]:
+    """Work on a log of many requests while a context lasts; the context gives what waits for the result."""
+    if log.has_samples_table:
+        return nullcontext(partial(work, log))
+    from reporter.many_requests import on_a_thread
+
+    return on_a_thread(log, work)
 
 
 def _of_batches(
@@ -223,29 +229,3 @@ def summary(row: Mapping[str, Any], chosen: Mapping[str, Fraction] = PERCENTILES
         **{name: inside(name) for name in PERCENTILES},
         percentiles={} if chosen is PERCENTILES else {name: inside(name) for name in chosen},
     )
-
-
-def _constants_and_copies(
-    log: OpenLog, values: str, columns: Sequence[str], chosen: Mapping[str, Fraction]
-) -> tuple[dict[str, Summary | None], list[str], dict[str, str]]:
-    """The summaries of columns with one value, the other columns, and the copies of others among those.
-
-    A scan is faster than a sort. Without reasoning, the first output token is the first token; where all
-    completed, all are the completed. The first rows tell which columns the scan has to look at.
-    """
-    rows = log.execute(f"SELECT {', '.join(columns)} {values} LIMIT {_LOOKED_AT}").fetchall()
-    alike: dict[tuple[Any, ...], list[str]] = {}
-    for name, seen in zip(columns, zip(*rows, strict=True), strict=False):
-        alike.setdefault(seen, []).append(name)
-    uniform = [name for seen, names in alike.items() if len(set(seen)) == 1 for name in names]
-    pairs = [(name, names[0]) for seen, names in alike.items() if len(set(seen)) > 1 for name in names[1:]]
-    extents = [f"[count({name}), min({name}), max({name})]" for name in uniform]
-    differing = [f"count(*) FILTER ({name} IS DISTINCT FROM {first})" for name, first in pairs]
-    totals = iter(log.execute(f"SELECT {', '.join((*extents, *differing, '0'))} {values}").fetchall()[0])
-    constant: dict[str, Summary | None] = {}
-    for name, (count, least, greatest) in zip(uniform, totals, strict=False):
-        if least == greatest:
-            figures = dict.fromkeys((*PERCENTILES, *chosen, "mean", "min", "max"), least)
-            constant[name] = summary({**figures, "n": int(count), "std": 0.0 if count > 1 else None}, chosen)
-    copied = {name: first for (name, first), differ in zip(pairs, totals, strict=False) if not differ}
-    return constant, [name for name in columns if name not in constant], copied

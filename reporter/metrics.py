@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from lazy_dataclasses import dataclass, replace
-from reporter.distribution import BY_TOKEN, GAPS, summaries, weighted_summary
+from reporter.distribution import BY_TOKEN, GAPS, meanwhile, summaries, weighted_summary
 from reporter.findings.acceptance import accepted
 from reporter.findings.check_inputs import CheckInputs, Violation, failure_limit
 from reporter.findings.client_overhead import (
@@ -90,15 +91,20 @@ def compute(log: OpenLog, options: ReportOptions) -> tuple[DisplayedReport, Open
     """
     definitions, method = log.definitions, log.definitions.percentile_method
     percentiles = PERCENTILES if options.percentiles is None else options.percentiles
-    run, (counts, messages) = run_facts(log, options.on_invalid), _counts(log)
-    summaries = _summaries(log, method, percentiles, weighted=options.is_token_weighted)
-    recorder, client = recorder_health(log), client_health(log)
-    in_doubt = bounds(log, method, summaries, percentiles, weighted=options.is_token_weighted)
+    weighted = options.is_token_weighted
+    with meanwhile(
+        log, partial(_summaries, method=method, chosen=percentiles, weighted=weighted)
+    ) as summarized:
+        run, (counts, messages) = run_facts(log, options.on_invalid), _counts(log)
+        recorder, client = recorder_health(log), client_health(log)
+        moments, steady = _over_time(log, run, method)
+        tokens = _tokens(totals := figures(log, "tokens"))
+        log = over_defined_window(log, definitions.throughput_window, steady, run.load.get("kind"))
+        throughput = _throughput(log, run.load, counts, tokens)
+        logged = _logged(log, run, counts)
+        summaries = summarized()
+    in_doubt = bounds(log, method, summaries, percentiles, weighted=weighted)
     own = _own(log, summaries, method, (run.timestamp_source, client), doubt=bool(in_doubt))
-    moments, steady = _over_time(log, run, method)
-    tokens = _tokens(totals := figures(log, "tokens"))
-    log = over_defined_window(log, definitions.throughput_window, steady, run.load.get("kind"))
-    throughput = _throughput(log, run.load, counts, tokens)
     inputs = CheckInputs(
         ended=run.ended,
         load=run.load if run.imported is None else {},  # Its schedule is not known.
@@ -111,10 +117,8 @@ def compute(log: OpenLog, options: ReportOptions) -> tuple[DisplayedReport, Open
         held_ms=summaries["held_ms"],
         token_sources={name: totals[name] for name in (*_SOURCES, "unknown")},
         input_unknown=totals["input_unknown"],
-        token_checks=token_checks(log),
         recorder=recorder,
         client=client,
-        **_prompts(log, run),
         steady_state=steady,
         steady_required=bool(run.steady) or log.window.kind == "steady_state",
         asked_for_stream=run.stream,
@@ -124,9 +128,8 @@ def compute(log: OpenLog, options: ReportOptions) -> tuple[DisplayedReport, Open
         qps=throughput.qps,
         cold=_cold_start(log, run, counts.warmup, summaries["ttft_ms"], method),
         messages=messages,
-        **(logged := _logged(log, run, counts, held_back=summaries["held_ms"] is not None)),
-        **undefined(log, definitions),
-        **_responses(log),
+        overload=None if summaries["held_ms"] else _overload(log, run),
+        **logged,
     )
     all_findings = findings(inputs)
     report = DisplayedReport(
@@ -214,7 +217,7 @@ def _counts(log: OpenLog) -> tuple[RequestCounts, dict[str, str]]:
 
 
 def _summaries(
-    log: OpenLog, method: PercentileMethod, chosen: Mapping[str, Fraction], *, weighted: bool
+    log: OpenLog, *, method: PercentileMethod, chosen: Mapping[str, Fraction], weighted: bool
 ) -> dict[str, Any]:
     """The summaries of the measured requests that completed, by the Report's fields, and own delays."""
     columns = (*COLUMNS, *DELAYS)
@@ -309,8 +312,8 @@ def _is_resumable(planned: PlannedEnd) -> bool:
     return counted or planned.duration_s is None
 
 
-def _logged(log: OpenLog, run: RunFacts, counts: RequestCounts, *, held_back: bool) -> dict[str, Any]:
-    """The broken laws of the log, and the facts that the load generator knew."""
+def _logged(log: OpenLog, run: RunFacts, counts: RequestCounts) -> dict[str, Any]:
+    """What is checked but latencies: responses, broken laws of the log, and what the load generator knew."""
     return {
         "imported": not is_measured(run.imported),
         "figures_only": bool((run.imported or {}).get("figures")),
@@ -321,13 +324,16 @@ def _logged(log: OpenLog, run: RunFacts, counts: RequestCounts, *, held_back: bo
         "usable_cpus": run.usable_cpus,
         "complete_until": run.complete_until,
         "resumable": _is_resumable(run.planned),
-        "overload": None if held_back else _overload(log, run),
         "went_away": went_away(log, counts) if has_starts(run.imported) else None,
         "failure_limit": failure_limit(None, run.max_error_rate),
         "violations": _violations(log),
         "nodes": _nodes(log),
         "shard": shard(log),
         "logged": tuple(Finding(**row) for row in all_figures(log, "logged")),
+        "token_checks": token_checks(log),
+        **_prompts(log, run),
+        **undefined(log, log.definitions),
+        **_responses(log),
     }
 
 
