@@ -92,16 +92,16 @@ def compute(log: OpenLog, options: ReportOptions) -> tuple[DisplayedReport, Open
     definitions, method = log.definitions, log.definitions.percentile_method
     percentiles = PERCENTILES if options.percentiles is None else options.percentiles
     weighted = options.is_token_weighted
-    with meanwhile(
-        log, partial(_summaries, method=method, chosen=percentiles, weighted=weighted)
-    ) as summarized:
+    summarize = partial(_summaries, method=method, chosen=percentiles, weighted=weighted)
+    with meanwhile(log, summarize) as summarized:
         run, (counts, messages) = run_facts(log, options.on_invalid), _counts(log)
         recorder, client = recorder_health(log), client_health(log)
         moments, steady = _over_time(log, run, method)
         tokens = _tokens(totals := figures(log, "tokens"))
         log = over_defined_window(log, definitions.throughput_window, steady, run.load.get("kind"))
-        throughput = _throughput(log, run.load, counts, tokens)
-        logged = _logged(log, run, counts)
+        with meanwhile(log, partial(_logged, run=run, counts=counts)) as logged:
+            throughput, overload = _throughput(log, run.load, counts, tokens), _overload(log, run)
+            checked = logged()
         summaries = summarized()
     in_doubt = bounds(log, method, summaries, percentiles, weighted=weighted)
     own = _own(log, summaries, method, (run.timestamp_source, client), doubt=bool(in_doubt))
@@ -121,15 +121,13 @@ def compute(log: OpenLog, options: ReportOptions) -> tuple[DisplayedReport, Open
         client=client,
         steady_state=steady,
         steady_required=bool(run.steady) or log.window.kind == "steady_state",
-        asked_for_stream=run.stream,
         definitions=definitions,
         tokenizer=getattr(options.tokenizer, "name_or_path", None),
-        window_s=log.window.duration_s,
         qps=throughput.qps,
         cold=_cold_start(log, run, counts.warmup, summaries["ttft_ms"], method),
         messages=messages,
-        overload=None if summaries["held_ms"] else _overload(log, run),
-        **logged,
+        overload=None if summaries["held_ms"] else overload,
+        **checked,
     )
     all_findings = findings(inputs)
     report = DisplayedReport(
@@ -145,7 +143,7 @@ def compute(log: OpenLog, options: ReportOptions) -> tuple[DisplayedReport, Open
         bounds=in_doubt,
         **_own_figures(own, run.load.get("kind")),
         steady_state=steady,
-        nodes=logged["nodes"],
+        nodes=checked["nodes"],
         breakdown=_breakdown(log, run.load, counts, method),
         over_time=moments,
         **summaries,
@@ -320,6 +318,8 @@ def _logged(log: OpenLog, run: RunFacts, counts: RequestCounts) -> dict[str, Any
         "has_questions": asks_benchmarks(log),
         "asks_times": run.on_invalid == "warn",
         "segments": len(run.segments),
+        "asked_for_stream": run.stream,
+        "window_s": log.window.duration_s,
         "timeouts_s": run.timeouts_s,
         "usable_cpus": run.usable_cpus,
         "complete_until": run.complete_until,

@@ -45,17 +45,17 @@ static bool enqueue(void *to, batch *full) {
     while (own->queued >= QUEUED && !own->stopped && !own->failed) pthread_cond_wait(&own->changed, &own->lock);
     if (!own->has_firsts && !own->failed) own->failed = !first_values(full, own->firsts), own->has_firsts = true;
     bool wanted = !own->stopped && !own->failed;
-    if (wanted) {
-        if (own->last) own->last->next = full;
-        else own->first = full;
-        own->last = full, own->queued++;
-        compare_values(full, own->firsts);
-        for (int place = 0; place < COLUMNS; place++) own->differs[place] |= full->differs[place];
-        pthread_cond_broadcast(&own->changed);
-    }
     pthread_mutex_unlock(&own->lock);
-    if (!wanted) batch_free(full);
-    return wanted;
+    if (!wanted) return batch_free(full), false;
+    compare_values(full, own->firsts);
+    pthread_mutex_lock(&own->lock);
+    if (own->last) own->last->next = full;
+    else own->first = full;
+    own->last = full, own->queued++;
+    for (int place = 0; place < COLUMNS; place++) own->differs[place] |= full->differs[place];
+    pthread_cond_broadcast(&own->changed);
+    pthread_mutex_unlock(&own->lock);
+    return true;
 }
 
 static void *read_sources(void *of) {
