@@ -104,14 +104,14 @@ def _shown(value: object) -> object:
     return visible(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
-_OPTION: Final = re.compile(r"--[a-z][a-z-]*")
+_UNBROKEN: Final = re.compile(r"--[a-z][a-z-]*|(?:&lt;|&gt;)=? [\d.,]+(?: (?:ms|s|%))?")
 
 
 def _unbroken(text: str) -> Markup:
-    """A text whose options stay in one line: browsers break lines after hyphens."""
+    """A text whose options and bounds stay in one line."""
     from markupsafe import Markup, escape
 
-    return Markup(_OPTION.sub(r'<span class="flag">\g<0></span>', str(escape(visible(text)))))  # noqa: S704 (escaped)
+    return Markup(_UNBROKEN.sub(r'<span class="whole">\g<0></span>', str(escape(visible(text)))))  # noqa: S704 (escaped)
 
 
 @cache

@@ -91,7 +91,7 @@ def test_runs_that_differ_in_more_than_the_load_are_on_their_own_lines() -> None
 def test_the_page_of_a_sweep_says_what_was_run_and_leads_to_its_runs() -> None:
     """Model, endpoint, load and date are below the title; a row of the table links to the run's report."""
     lines = ("llama at http://127.0.0.1:8000/v1", "concurrency 1, 8, 16", "2026-01-01 10:00 UTC")
-    notes = ("concurrency-16: invalid; lower --rate",)
+    notes = ("concurrency-16: a < 20 ms; lower --rate",)
     links = {"concurrency-8": "/run/sweep/02-concurrency-8"}
     shown = series(ROWS, ["", "", "invalid"], notes=notes, lines=lines, links=links)
     page = page_of(replace(shown, name=HOSTILE, status="INVALID"))
@@ -103,4 +103,5 @@ def test_the_page_of_a_sweep_says_what_was_run_and_leads_to_its_runs() -> None:
     html = write(page)
     assert '<a href="/run/sweep/02-concurrency-8">concurrency-8</a>' in html
     assert "<b>x" not in html
-    assert 'lower <span class="flag">--rate</span>' in html
+    assert '<span class="whole">&lt; 20 ms</span>' in html
+    assert 'lower <span class="whole">--rate</span>' in html

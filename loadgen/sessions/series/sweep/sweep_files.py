@@ -8,6 +8,7 @@ from lazy_dataclasses import asdict, dataclass
 from loadgen.sessions.files import series_file as files
 from loadgen.sessions.files.run_folder import write_whole
 from loadgen.sessions.series.run_rows import result, rows
+from reporter.number_text import figure
 from reporter.pareto_front import clear_front, front, knee, undecided
 from reporter.plots.pareto import INTERACTIVITY, TTFT, Plane, pareto_plot, planes, slo_region
 from reporter.render.plot_picture import picture
@@ -185,10 +186,10 @@ def _front_and_knee(plane: Plane) -> list[str]:
     bend = knee(plane.spots)
     if bend.spot is None:
         return [*sentences, f"No knee in {plane.latency}: {bend.reason}."]
-    value = f"{plane.at(bend.spot):,.1f} {'tok/s per user' if plane.is_rate else 'ms'}"
+    value = f"{figure(plane.at(bend.spot))} {'tokens/s per user' if plane.is_rate else 'ms'}"
     return [
         *sentences,
-        f"Knee in {plane.latency}: {bend.spot.name}, {bend.spot.output_tps:,.1f} tok/s at {value}",
+        f"Knee in {plane.latency}: {bend.spot.name}, {figure(bend.spot.output_tps)} tokens/s at {value}",
     ]
 
 

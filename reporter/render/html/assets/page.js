@@ -155,8 +155,8 @@
   const CHARACTER = 6.2;
   const LINE = 12;
   const covers = (one, other) => one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
-  const placedNames = (points, texts, frame) => {
-    const taken = points.map(([x, y]) => ({ left: x - 4, right: x + 4, top: y - 4, bottom: y + 4 }));
+  const placedNames = (points, texts, frame, covered) => {
+    const taken = [...covered, ...points.map(([x, y]) => ({ left: x - 4, right: x + 4, top: y - 4, bottom: y + 4 }))];
     return points.map(([x, y], index) => {
       if (x < frame.x || x > frame.x + frame.width) return undefined;
       const width = CHARACTER * texts[index].length;
@@ -183,7 +183,15 @@
     return [{
       type: "custom", name: "names", data: points, silent: true, tooltip: { show: false }, encode: { x: 0, y: 1 }, z: 4, animation: false,
       renderItem: (params, api) => {
-        if (params.dataIndex === 0) boxes = placedNames(points.map(([x, y]) => api.coord([x, y])), texts, params.coordSys);
+        if (params.dataIndex === 0) {
+          // The names of bounds are above the right end of their lines.
+          const right = params.coordSys.x + params.coordSys.width;
+          const covered = plot.lines.filter((line) => line.axis === "y").map(({ at, label }) => {
+            const [, y] = api.coord([0, at]);
+            return { left: right - CHARACTER * label.length, right, top: y - 3 - LINE, bottom: y };
+          });
+          boxes = placedNames(points.map(([x, y]) => api.coord([x, y])), texts, params.coordSys, covered);
+        }
         const box = boxes[params.dataIndex];
         if (!box) return undefined;
         const middle = (box.top + box.bottom) / 2;
