@@ -21,6 +21,7 @@ MODULES = {
     Path("loadgen/driver/client/_wire.abi3.so"): (
         "_wire.c",
         "_plain.c",
+        "_relay.c",
         "_body.c",
         "_chunks.c",
         "_rows.c",

@@ -14,7 +14,6 @@ import typer
 
 from loadgen.sessions import error_exit_codes
 from loadgen.sessions.errors import UsageError, printable
-from loadgen.sessions.secrets import redacted
 from rulesets.exit_codes import ExitCode
 from workloads.errors import did_you_mean, nearest
 
@@ -46,6 +45,8 @@ def explained(error: Exception, commands: Collection[str]) -> ExitCode:
         return ExitCode.USAGE
     code = error_exit_codes.exit_code(error)
     if code is None:
+        from loadgen.sessions.error_redaction import redacted
+
         sys.stderr.write(printable(redacted(traceback.format_exc()), longest=None))
         return ExitCode.BUG
     _write_error(error_exit_codes.message_of(error))
@@ -65,6 +66,8 @@ def _of_another_tool(error: Exception) -> Exception:
 
 
 def _write_error(text: str) -> None:
+    from loadgen.sessions.error_redaction import redacted
+
     sys.stderr.write(f"error: {printable(redacted(text))}\n")
 
 

@@ -11,26 +11,25 @@ What is scheduled, claimed and counted here are sessions of one turn or several
 from __future__ import annotations
 
 import asyncio
-from collections import deque
-from itertools import count
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.load import Closed, Offline, Open, TraceArrivals
 from loadgen.driver.phase import RequestNumbers, Shard
 from loadgen.driver.progress import SessionProgress
-from loadgen.driver.requests.order import balance_of
 from loadgen.driver.requests.session_turns import Turns
 from loadgen.driver.requests.think_time import ThinkTime
-from loadgen.driver.user_sessions.session_source import SessionSource
+from loadgen.driver.system.clock import first_to_end
+from loadgen.driver.user_sessions.session_source import ClaimedSessions, SessionSource
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
 
     from loadgen.driver.phase import Phase
     from loadgen.driver.plan import Plan
+    from loadgen.driver.requests.concurrency_limit import ConcurrencyLimit
     from loadgen.driver.requests.request_source import RequestSource
-    from loadgen.driver.requests.session_turns import Room, TurnRunner
+    from loadgen.driver.requests.session_turns import PreparedTurns, Room, TurnRunner
     from loadgen.driver.session_kind import SessionHost, UserSession
     from loadgen.driver.system.clock import Clock
     from loadgen.driver.user_sessions.user_spans import UserSpan
@@ -74,13 +73,22 @@ class Issuer:
         self._room = room
         self._exhausted = asyncio.Event()
         self._stopped = asyncio.Event()
-        balance = balance_of(plan.balance, runner.endpoints) if runner.endpoints > 1 else None
+        balance = None
+        if runner.endpoints > 1:
+            from loadgen.driver.requests.balance import balance_of
+
+            balance = balance_of(plan.balance, runner.endpoints)
         thinking = ThinkTime(plan.load.think, plan.seed, clock)
         self._turns = Turns(runner, balance, thinking, clock, self.progress, self._stopped, room)
         limit = plan.load.limit
-        self._slots = None if limit is None else ConcurrencyLimit(share.of(limit), clock)
+        self._slots: ConcurrencyLimit | None = None
+        if limit is not None:
+            from loadgen.driver.requests.concurrency_limit import ConcurrencyLimit
+
+            self._slots = ConcurrencyLimit(share.of(limit), clock)
         self._running: set[asyncio.Task[Any]] = set()
         self._crash: BaseException | None = None
+        self._relay: PreparedTurns | None = None
 
     def issue(self, phase: Phase) -> Coroutine[Any, Any, int]:
         """Issue a phase from the start until a limit or a stop; return the number of scheduled requests.
@@ -93,8 +101,9 @@ class Issuer:
 
     async def _issue_until_over(self, phase: Phase) -> int:
         if not self._stopped.is_set():
-            await _first(self._issue(phase), self._stopped.wait())
+            await first_to_end(self._issue(phase), self._stopped.wait())
         self._turns.thinking.end()
+        self._end_relay()
         self._require_sound()
         return self._turns.scheduled
 
@@ -111,9 +120,11 @@ class Issuer:
     def stop(self) -> None:
         """Stop issuing."""
         self._stopped.set()
+        self._end_relay()
 
     def abort(self, reason: str | None = None) -> None:
         """Cancel requests in flight; the log keeps the reason."""
+        self._end_relay()
         if reason is not None:
             self._runner.give_up_for(reason)
         for task in self._running:
@@ -134,31 +145,32 @@ class Issuer:
     async def _closed_loop(self, phase: Phase, load: Closed) -> None:
         """Keep this share of the users at work."""
         await self._clock.sleep_until(phase.start_ns)
-        claim, numbers = self._claim or count().__next__, RequestNumbers(load.concurrency, self._node)
         users, thinking = min(load.concurrency, phase.requests or load.concurrency), self._turns.thinking
         spans: Callable[[int], UserSpan] | None = None
         if load.ramp is not None or thinking.is_pace:
             from loadgen.driver.user_sessions.user_spans import spans_of
 
             spans = spans_of(load, thinking)
+        numbers = RequestNumbers(load.concurrency, self._node)
+        claims = ClaimedSessions(self._source, phase, numbers, self._claim, self._exhausted)
+        if spans is None and not thinking.some:
+            self._begin_relay(phase, claims, users)
         for started, user in enumerate(self._share.out_of(range(users))):
             if started % YIELD_EVERY == 0:
                 await asyncio.sleep(0)
             span = None if spans is None else spans(user)
-            self._spawn(self._user(phase, claim, numbers, self._exhausted, span))
+            self._spawn(self._user(phase, claims, self._exhausted, span))
         await self._until_all_asked(phase, self._exhausted)
 
     async def _user(
         self,
         phase: Phase,
-        claim: Callable[[], int],
-        numbers: RequestNumbers,
+        claims: ClaimedSessions,
         exhausted: asyncio.Event,
         span: UserSpan | None,
     ) -> None:
         """Begin one session after the other, with pauses between."""
         turns, thinking = self._turns, self._turns.thinking
-        step = 1 if self._claim is None and self._node.workers == 1 else 0
         due_ns = phase.start_ns
         if span is not None:
             due_ns += span.begin_ns
@@ -169,13 +181,10 @@ class Issuer:
             if self._room is not None and self._room.full:
                 await self._room.wait()
                 continue
-            claimed = claim()
-            request = numbers.number(claimed)
-            if not phase.has(request):
+            claimed = (self._relay and self._relay.take_back()) or claims.next()
+            if claimed is None:
                 break
-            if not phase.has(numbers.number(claimed + 1)):
-                exhausted.set()
-            session = self._source.session(phase, request, step)
+            request, session = claimed
             span = span and span.shortened(session)
             its_turns = turns.of_session(phase, request, due_ns if thinking.is_pace else scheduled_ns)
             outcome = await session.begin(its_turns)
@@ -188,6 +197,25 @@ class Issuer:
                     return
                 await thinking.until(due_ns)
         exhausted.set()
+
+    def _begin_relay(self, phase: Phase, claims: ClaimedSessions, users: int) -> None:
+        """Have compiled code issue turns where plain ones end, if it can."""
+        if not self._source.is_single_turn:
+            return
+        room, alone = self._room, self._claim is None
+        # The last requests go to whichever worker has a user for them.
+        reserve, ahead = (0, None) if alone else (users, self._share.of(users))
+
+        def claim() -> Any:
+            is_full = room is not None and room.full
+            return None if is_full or self._is_over(phase, self._clock.now_ns()) else claims.next(reserve)
+
+        self._relay = self._runner.relay(self._turns, phase, claim, ahead)
+
+    def _end_relay(self) -> None:
+        if self._relay is not None:
+            relay, self._relay = self._relay, None
+            relay.close()
 
     async def _open_loop(self, phase: Phase, offsets: Iterator[int]) -> None:
         """Begin each session on schedule, regardless of the endpoint.
@@ -227,31 +255,13 @@ class Issuer:
         self, phase: Phase, request: int, session: UserSession, scheduled_ns: int, slots: ConcurrencyLimit
     ) -> None:
         """Begin a session as soon as a slot is free, unless the phase has ended by then."""
-        free_ns = slots.acquire()
-        if free_ns is None:
-            free_ns = await self._slot(phase, slots)
-        if free_ns is None:
+        if (free_ns := await slots.acquire(phase)) is None:
             self._turns.scheduled += 1
             return
         held_until_ns = free_ns if free_ns > scheduled_ns else None
         turns = self._turns.of_session(phase, request, scheduled_ns, held_until_ns)
         task = self._spawn(session.begin(turns))
         task.add_done_callback(lambda _: slots.release())
-
-    async def _slot(self, phase: Phase, slots: ConcurrencyLimit) -> int | None:
-        """Wait for a slot; return the time at which the slot became free, or None at the end of the phase."""
-        if phase.end_ns is None:
-            return await slots.wait()
-        freed: list[int] = []
-
-        async def wait() -> None:
-            freed.append(await slots.wait())
-
-        await _first(wait(), self._clock.sleep_until(phase.end_ns))
-        if freed and phase.is_over(freed[0]):
-            slots.release()
-            return None
-        return freed[0] if freed else None
 
     async def _until_end(self, phase: Phase) -> None:
         if phase.end_ns is not None:
@@ -268,7 +278,7 @@ class Issuer:
         if phase.end_ns is None:
             await all_asked()
         else:
-            await _first(all_asked(), self._clock.sleep_until(phase.end_ns))
+            await first_to_end(all_asked(), self._clock.sleep_until(phase.end_ns))
 
     def _is_over(self, phase: Phase, at_ns: int) -> bool:
         return self._stopped.is_set() or phase.is_over(at_ns)
@@ -289,54 +299,3 @@ class Issuer:
         """Raise a bug: an exception in a turn is not a failure of a request."""
         if self._crash is not None:
             raise self._crash
-
-
-async def _first(*works: Coroutine[Any, Any, Any]) -> None:
-    """Await the first of several to end, and cancel the others."""
-    tasks = [asyncio.create_task(work) for work in works]
-    try:
-        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-    for task in done:
-        task.result()
-
-
-class ConcurrencyLimit:
-    """Free slots, each with the time since when free: the earliest time for the next request.
-
-    One at a time waits: an open loop issues in the order of its schedule.
-    """
-
-    def __init__(self, count: int, clock: Clock) -> None:
-        self._free_ns = deque([0] * count)
-        self._clock = clock
-        self._waiting: asyncio.Future[int] | None = None
-
-    def acquire(self) -> int | None:
-        """Take the slot that has been free for longest; return since when, ns of CLOCK_MONOTONIC, or None."""
-        return self._free_ns.popleft() if self._free_ns else None
-
-    async def wait(self) -> int:
-        """Take the next slot that is released; return when that was."""
-        waiting: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        self._waiting = waiting
-        try:
-            return await waiting
-        except asyncio.CancelledError:
-            if waiting.done() and not waiting.cancelled():
-                # It was handed over to a request that has gone.
-                self._free_ns.append(waiting.result())
-            raise
-        finally:
-            self._waiting = None
-
-    def release(self) -> None:
-        """Release a slot to the first waiting request, or to the next request."""
-        now_ns = self._clock.now_ns()
-        if self._waiting is not None and not self._waiting.done():
-            self._waiting.set_result(now_ns)
-        else:
-            self._free_ns.append(now_ns)

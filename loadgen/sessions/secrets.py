@@ -17,10 +17,10 @@ OPTIONS = ("--api-key", "--judge-api-key", "--user-api-key", "--header")
 
 MASK = "***"
 _CARRIER = "LOADGEN_CONCEALED_"
-_FILE = "@"
-_LONGEST_FILE = 64 * 1024
+FILE = "@"
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_from_files: set[str] = set()
+from_files: set[str] = set()
+"""The secrets from elsewhere, for `error_redaction`."""
 
 
 def conceal() -> str | None:
@@ -32,7 +32,7 @@ def conceal() -> str | None:
     if _restored():
         return None
     arguments = sys.argv[1:]
-    masked = _masked(arguments)
+    masked = masked_places(arguments)
     if not masked or sys.orig_argv[-len(arguments) :] != arguments:
         return None
     interpreter = sys.orig_argv[1 : -len(arguments)]
@@ -50,51 +50,20 @@ def conceal() -> str | None:
 
 def lines(option: str, value: str) -> list[str]:
     """The value of an option or, for `@FILE`, the lines of that file that are not blank."""
+    if not value.startswith(FILE):
+        return [value]
     from pathlib import Path
 
-    from loadgen.sessions.errors import UsageError
+    from loadgen.sessions.secret_files import lines_of
 
-    if not value.startswith(_FILE):
-        return [value]
-    path = Path(value.removeprefix(_FILE))
-    try:
-        with path.open("rb") as file:
-            content = file.read(_LONGEST_FILE + 1)
-    except OSError as error:
-        raise UsageError(f"{option} {value}: the file cannot be read ({error.strerror})") from error
-    if len(content) > _LONGEST_FILE:
-        raise UsageError(
-            f"{option} {value}: more than {_LONGEST_FILE} bytes are not a secret; name another file"
-        )
-    held = [line.strip() for line in content.decode(errors="replace").splitlines() if line.strip()]
-    if not held:
-        raise UsageError(f"{option} {value}: there is nothing in the file")
-    _from_files.update(held)
+    held = lines_of(option, value, Path(value.removeprefix(FILE)))
+    from_files.update(held)
     return held
 
 
 def keep_out_of_errors(secret: str) -> None:
-    """Let `redacted` remove a secret from elsewhere too."""
-    _from_files.add(secret)
-
-
-def redacted(text: str) -> str:
-    """A message without any secret that this program was given."""
-    from loadgen.driver.client.redaction import VARIABLES, hide, secrets_of
-
-    words = [sys.argv[1:][place] for place in _masked(sys.argv[1:])]
-    words += [os.environ.get(name, "") for name in VARIABLES]
-    secrets: set[str] = set()
-    for word in (*words, *_from_files):
-        text_of_option = _without_option(word)
-        name, colon, value = text_of_option.partition(":")
-        secrets |= {text_of_option} | secrets_of({name: value} if colon else {})
-    return hide(text, secrets)
-
-
-def _without_option(word: str) -> str:
-    option, joined, value = word.partition("=")
-    return value if joined and option in OPTIONS else word
+    """Let error messages leave out a secret from elsewhere too."""
+    from_files.add(secret)
 
 
 def _restored() -> bool:
@@ -109,7 +78,7 @@ def _restored() -> bool:
     return bool(carried)
 
 
-def _masked(arguments: list[str]) -> dict[int, str]:
+def masked_places(arguments: list[str]) -> dict[int, str]:
     """The places of the arguments that hold a secret, and the text shown instead."""
     masked: dict[int, str] = {}
     before = ""
@@ -124,4 +93,4 @@ def _masked(arguments: list[str]) -> dict[int, str]:
 
 
 def _is_secret(value: str) -> bool:
-    return bool(value) and not value.startswith(_FILE)
+    return bool(value) and not value.startswith(FILE)

@@ -16,6 +16,7 @@ import pytest
 
 from loadgen.cli import app as command_line
 from loadgen.sessions import secrets
+from loadgen.sessions.error_redaction import redacted
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.perf import perf_settings
 
@@ -192,7 +193,7 @@ def test_the_mock_s_key_is_not_shown_either(start_fresh_loadgen: Start) -> None:
 )
 def test_what_is_a_secret(arguments: list[str], masked: dict[int, str]) -> None:
     """The values of the options, joined to them or not; a file's name is not a secret."""
-    assert secrets._masked(arguments) == masked
+    assert secrets.masked_places(arguments) == masked
 
 
 def test_the_words_come_back_as_they_were(fresh_loadgen: Loadgen) -> None:
@@ -240,7 +241,7 @@ def test_a_secret_in_a_file(tmp_path: Path) -> None:
     path.write_bytes(b"\n sk-in-a-file \r\n")
     assert secrets.lines("--api-key", f"@{path}") == ["sk-in-a-file"]
     assert secrets.lines("--header", "A: @b") == ["A: @b"]
-    assert secrets.redacted("it is sk-in-a-file") == "it is ***"
+    assert redacted("it is sk-in-a-file") == "it is ***"
 
 
 @pytest.mark.parametrize(

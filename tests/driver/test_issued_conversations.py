@@ -111,6 +111,9 @@ class RecordingRunner:
         answer = chat_message("assistant", f"answer {text}") if use is AnswerUse.FOLLOWED else None
         return TurnOutcome(None, 1.0, 5, answer)
 
+    def relay(self, *_: object) -> None:
+        """Nothing is issued by compiled code."""
+
     def give_up_for(self, reason: str) -> None:
         """Keep it."""
         self.reasons.append(reason)

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loadgen.driver.client.head import MOST_S, head, retry_after_s
+from loadgen.driver.client.head import head
+from loadgen.driver.client.retry_after import MOST_S, retry_after_s
 
 
 def asked(value: str) -> float | None:

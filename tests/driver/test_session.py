@@ -39,6 +39,9 @@ class FakeAsker:
         self.most_in_flight = 0
         self.cancelled = 0
 
+    def relay(self, *_: object) -> None:
+        """Nothing is issued by compiled code."""
+
     def give_up_for(self, reason: str) -> None:
         """Nothing is given up here."""
 

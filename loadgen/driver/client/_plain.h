@@ -50,6 +50,7 @@ enum { MOST_ID = 64 };
 typedef struct {
     bool on;        /* no more: Python follows the request */
     bool answers;   /* Python wants the answer */
+    bool relays;    /* a prepared request may follow it */
     bool announced; /* FIRST_CHUNK is among the rows */
     bool done, opened, first_reasons;
     char id[MOST_ID];

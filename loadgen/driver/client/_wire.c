@@ -32,6 +32,7 @@
 #include "_chunks.h"
 #include "_http1.h"
 #include "_plain.h"
+#include "_relay.h"
 #include "_rows.h"
 #include "_tls.h"
 
@@ -67,7 +68,7 @@ enum {
 #define PLAUSIBLE_NS 1000000LL    /* arrival.py */
 #define UNSEEN_NS 1000000LL /* after so long without a look at all, an idle connection is looked at before it is used */
 #define FAREWELL_LENGTH 12
-#define INTERFACE 7 /* compiled.py has the same number: raise both when what Python calls or gets changes */
+#define INTERFACE 8 /* compiled.py has the same number: raise both when what Python calls or gets changes */
 #define ENDS (EPOLLRDHUP | EPOLLHUP | EPOLLERR | EPOLLPRI) /* after these a short read may not be the last */
 #define FLAG(value) ((value) ? Py_True : Py_False)
 
@@ -135,6 +136,7 @@ typedef struct {
     int64_t quiet, offset, sampled, turned, since;
     known_shapes *shapes; /* NULL while nothing is known */
     plain_rows rows, taken; /* the rows of plain requests; and those that Python is taking, without the lock */
+    relay relay;
     buffer plaintext, records; /* of the connection that is being served */
     unsigned char read[READ_BYTES];
 } wire;
@@ -227,7 +229,8 @@ static void batch_put_back(wire *w, batch *b) {
 }
 
 static void wake_python(wire *w) {
-    if (w->woken || !w->ready_count) return;
+    bool learns = w->relay.handover_count && w->relay.count <= w->relay.few;
+    if (w->woken || (!w->ready_count && !learns)) return;
     w->woken = true;
     uint64_t one = 1;
     if (write(w->wake, &one, sizeof one) < 0) w->woken = false;
@@ -301,6 +304,8 @@ static void finish_plain(wire *w, connection *c, batch *b, bool in_order, int64_
     b->tokens = (size_t)tokens < b->body.length ? (size_t)tokens : b->body.length;
 }
 
+static bool go_on(wire *w, connection *c);
+
 static void finish(wire *w, connection *c, int end, int error, int64_t at) {
     batch *b = batch_of(w, c);
     c->active = false;
@@ -312,7 +317,7 @@ static void finish(wire *w, connection *c, int end, int error, int64_t at) {
     b->end = end, b->error = error, b->at = b->plain ? c->plain->ended : at;
     b->first_byte = c->first_byte;
     b->framed = c->parser.state != UNTIL_CLOSE;
-    hand_over(w, c);
+    if (!b->plain || !go_on(w, c)) hand_over(w, c);
 }
 
 static bool tcp_number(int fd, size_t offset, size_t size, uint64_t *number) {
@@ -823,15 +828,18 @@ static PyObject *wire_collect(wire *w, PyObject *argument) {
     PyObject *list = PyList_New(0);
     bool looked = false;
     Py_BEGIN_ALLOW_THREADS;
-    read_if_due(w);
+    if (most) read_if_due(w);
     Py_END_ALLOW_THREADS;
-    for (long taken = 0; list && taken < most;) {
+    for (long taken = 0; list && (taken < most || !most);) {
         uint64_t id = 0;
         lock_slowly(w);
-        batch *b = next_batch(w, &id);
-        bool look = !b && !taken && !looked && !w->rests && !w->first && w->running;
-        if (!b && !look && (!taken || w->rests)) all_taken(w);
+        relay left = relay_detach(&w->relay); /* before what came after them */
+        batch *b = most ? next_batch(w, &id) : NULL;
+        bool look = most && !b && !taken && !looked && !w->rests && !w->first && w->running;
+        if (most && !b && !look && (!taken || w->rests)) all_taken(w);
         pthread_mutex_unlock(&w->lock);
+        if (!relay_append(&left, list)) Py_CLEAR(list);
+        relay_free(&left);
         if (look) {
             Py_BEGIN_ALLOW_THREADS;
             turn(w, &looked);
@@ -841,11 +849,46 @@ static PyObject *wire_collect(wire *w, PyObject *argument) {
         }
         if (!b) break;
         PyObject *object = give(w, id, b);
-        if (!object || PyList_Append(list, object)) Py_CLEAR(list);
+        if (!object || !list || PyList_Append(list, object)) Py_CLEAR(list);
         Py_XDECREF(object);
         taken++;
     }
     return list;
+}
+
+/* Whether plain requests are followed by prepared ones until a moment, and with how few of them Python learns it. */
+static PyObject *wire_relay(wire *w, PyObject *arguments) {
+    long long until;
+    Py_ssize_t few;
+    if (!PyArg_ParseTuple(arguments, "Ln", &until, &few)) return NULL;
+    lock_slowly(w);
+    w->relay.until = until, w->relay.few = (size_t)few;
+    pthread_mutex_unlock(&w->lock);
+    Py_RETURN_NONE;
+}
+
+static PyObject *wire_prepare(wire *w, PyObject *arguments) {
+    prepared *next = prepared_of_python(arguments);
+    if (!next) return NULL;
+    bool fits = next->request.size < UPLOAD_BYTES && next->id.size <= MOST_ID;
+    if (fits) {
+        lock_slowly(w);
+        relay_add(&w->relay, next);
+        pthread_mutex_unlock(&w->lock);
+    } else {
+        free(next);
+    }
+    return PyBool_FromLong(fits);
+}
+
+static PyObject *wire_withdraw(wire *w, PyObject *Py_UNUSED(none)) {
+    lock_slowly(w);
+    prepared *next = relay_next(&w->relay);
+    pthread_mutex_unlock(&w->lock);
+    if (!next) Py_RETURN_NONE;
+    PyObject *ticket = PyLong_FromUnsignedLongLong(next->ticket);
+    free(next);
+    return ticket;
 }
 
 static connection *find_or_raise(wire *w, PyObject *number, uint64_t *id) {
@@ -1002,6 +1045,36 @@ static bool is_ready(wire *w, connection *c, size_t length, size_t id_size) {
     return (c->watched && now_ns() - w->quiet < UNSEEN_NS) || (recv(c->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN);
 }
 
+/* Send the next prepared request on a connection whose plain request has ended; tell whether it has one. */
+static bool go_on(wire *w, connection *c) {
+    relay *r = &w->relay;
+    plain *p = c->plain;
+    prepared *next = r->first;
+    batch *ended = c->batch;
+    int64_t now, at = 0;
+    if (!next || !p->relays || (now = now_ns()) >= r->until || !relay_has_room(r)) return false;
+    c->batch = NULL;
+    bool ready = is_ready(w, c, next->request.size, next->id.size);
+    if (ready) {
+        plain_begin(p, w->shapes);
+        p->relays = true;
+    }
+    if (!ready || !relay_issues(next, &w->rows, p, now)) {
+        p->on = false;
+        c->batch = ended;
+        return false;
+    }
+    handover *left = r->handovers + r->handover_count++;
+    *left = (handover){identity(c), next->ticket, now, 0, ended->ttft, ended->tokens};
+    batch_put_back(w, ended);
+    relay_next(r);
+    bool sent = begin(w, c, (const char *)next->request.bytes, next->request.size, &at);
+    p->on = sent && rows_sent(&w->rows, p, at, now_ns(), next->members);
+    p->sent = left->sent = sent ? at : 0;
+    free(next);
+    return true;
+}
+
 /* Send a plain request, and add a row for it (schema.py); return when it was sent, 0 if not at once, or None if the connection is not to be used. */
 static PyObject *wire_plain(wire *w, PyObject *arguments) {
     unsigned long long number;
@@ -1010,8 +1083,8 @@ static PyObject *wire_plain(wire *w, PyObject *arguments) {
     PyObject *gaps;
     const char *bytes, *members, *id, *data, *texts;
     Py_ssize_t length, id_size, data_size, texts_size;
-    int answers;
-    if (!PyArg_ParseTuple(arguments, "Ky#spiLs#z#z#O", &number, &bytes, &length, &members, &answers, &code, &issued, &id, &id_size, &data, &data_size,
+    int answers, relays;
+    if (!PyArg_ParseTuple(arguments, "Ky#sppiLs#z#z#O", &number, &bytes, &length, &members, &answers, &relays, &code, &issued, &id, &id_size, &data, &data_size,
                           &texts, &texts_size, &gaps))
         return NULL;
     bool ready, sent = false, added = true;
@@ -1023,7 +1096,7 @@ static PyObject *wire_plain(wire *w, PyObject *arguments) {
     if ((ready = is_ready(w, c, (size_t)length, (size_t)id_size))) {
         plain *p = c->plain;
         plain_begin(p, w->shapes);
-        p->answers = answers;
+        p->answers = answers, p->relays = relays;
         memcpy(p->id, id, p->id_size = (size_t)id_size);
         added = rows_issued(&w->rows, p, code, issued, (span){(unsigned char *)data, (size_t)data_size}, (span){(unsigned char *)texts, (size_t)texts_size});
         sent = begin(w, c, bytes, (size_t)length, &at);
@@ -1070,6 +1143,11 @@ static PyObject *wire_take(wire *w, PyObject *arguments) {
     if (!PyArg_ParseTuple(arguments, "Oi", &number, &reads)) return NULL;
     connection *c = find_or_raise(w, number, &id);
     if (!c) return NULL;
+    if (relay_has(&w->relay, id)) {
+        pthread_mutex_unlock(&w->lock);
+        Py_RETURN_FALSE;
+    }
+    if (c->plain) c->plain->relays = false;
     bool left;
     if (reads && c->active) read_connection(w, c, reads, false, &left);
     batch *b = detach(w, c);
@@ -1253,6 +1331,7 @@ static void wire_dealloc(wire *w) {
         w->shapes = shapes->older;
         shapes_free(shapes);
     }
+    relay_free(&w->relay);
     free(w->rows.bytes.bytes);
     free(w->taken.bytes.bytes);
     free(w->rows.scratch.bytes);
@@ -1324,8 +1403,11 @@ static PyMethodDef wire_methods[] = {
     {"plain", (PyCFunction)wire_plain, METH_VARARGS, "Send a plain request; return when, 0 if not at once; None if the connection cannot."},
     {"teach", (PyCFunction)wire_teach, METH_O, "Take over what is known of responses: (starts, tags, headers)."},
     {"rows", (PyCFunction)wire_rows, METH_O, "Return the rows of plain requests as a message of a kind, and how many; or None."},
-    {"collect", (PyCFunction)wire_collect, METH_O, "Return what came, at most so many batches."},
-    {"take", (PyCFunction)wire_take, METH_VARARGS, "Return what came on one connection, after so many reads; or None."},
+    {"collect", (PyCFunction)wire_collect, METH_O, "Return what came, at most so many batches, and what has left where plain requests ended."},
+    {"relay", (PyCFunction)wire_relay, METH_VARARGS, "Have prepared requests leave where plain ones end, until a moment; with how few left Python learns of it."},
+    {"prepare", (PyCFunction)wire_prepare, METH_VARARGS, "Prepare a request; return whether it can leave where a plain one ends."},
+    {"withdraw", (PyCFunction)wire_withdraw, METH_NOARGS, "Take the first prepared request back; return its ticket, or None."},
+    {"take", (PyCFunction)wire_take, METH_VARARGS, "Return what came on one connection, after so many reads; None; or False before its handovers are taken."},
     {"calm", (PyCFunction)wire_calm, METH_O, "Hand over the rest of a response in larger batches."},
     {"upload", (PyCFunction)wire_upload, METH_O, "Return how long a large request was, when it began, its last byte left and was acknowledged, and the round-trip time."},
     {"heard", (PyCFunction)wire_heard, METH_O, "When the last bytes of the response arrived, ns; 0 before the first."},

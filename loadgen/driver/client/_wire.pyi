@@ -1,5 +1,5 @@
 from collections.abc import Callable
-from typing import Any, final
+from typing import Any, Literal, final
 
 @final
 class Body:
@@ -26,6 +26,7 @@ class Wire:
         data: bytes,
         sent_members: str,
         answers: bool,
+        relays: bool,
         code: int,
         at_ns: int,
         sample_uuid: str | None,
@@ -37,7 +38,21 @@ class Wire:
     def teach(self, shapes: tuple[Any, ...], /) -> None: ...
     def rows(self, kind: int, /) -> tuple[bytes, int] | None: ...
     def collect(self, most: int, /) -> list[tuple[Any, ...]]: ...
-    def take(self, number: int, reads: int, /) -> tuple[Any, ...] | None: ...
+    def relay(self, until_ns: int, few: int, /) -> None: ...
+    def prepare(
+        self,
+        ticket: int,
+        request: bytes,
+        sent_members: str,
+        code: int,
+        sample_uuid: str | None,
+        before: str,
+        after: str,
+        texts: str | None,
+        /,
+    ) -> bool: ...
+    def withdraw(self) -> int | None: ...
+    def take(self, number: int, reads: int, /) -> tuple[Any, ...] | Literal[False] | None: ...
     def upload(self, number: int, /) -> tuple[int, int, int, int, int]: ...
     def calm(self, number: int, /) -> None: ...
     def heard(self, number: int, /) -> int: ...

@@ -20,14 +20,13 @@ from loadgen.driver.client.head import (
     Head,
     head,
     is_of_http,
-    is_unasked,
-    may_end,
     may_have_crossed,
     parse_failure,
     require_asked,
 )
 from loadgen.driver.client.late_reads import LateReads, SegmentCounter
 from loadgen.driver.client.memory_bounds import MAX_HEAD_BYTES
+from loadgen.driver.client.unasked import is_unasked, may_end
 from loadgen.driver.client.upload import OBSERVED_BYTES, ObservedUpload
 from loadgen.driver.errors import RequestFailedError
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 from lazy_dataclasses import dataclass
 from loadgen.driver.client.arrival_bounds import Late
 from loadgen.driver.client.failure import Failure
-from loadgen.driver.client.head import retry_after_s
 from loadgen.driver.client.memory_bounds import MAX_ERROR_BYTES
 from loadgen.driver.errors import RequestFailedError
 
@@ -111,6 +110,8 @@ class Exchange:
         self.first_byte_ns = self._latest_ns = max(at_ns, self.sent_ns)
         self._ok = head.ok
         if not head.ok:
+            from loadgen.driver.client.retry_after import retry_after_s
+
             self.retry_after_s = retry_after_s(head)
         if head.ok:
             self.stream.start(event_stream=head.event_stream, media_type=head.media_type)

@@ -7,7 +7,7 @@ import time
 from collections import deque
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from loadgen.driver.client.compiled import COMPILED
 from loadgen.driver.client.dialing import Dialer, loop_connect, refused
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from loadgen.driver.client.connection import Connection
     from loadgen.driver.client.endpoint import Endpoint, Request
     from loadgen.driver.client.exchange import Exchange
+    from loadgen.driver.client.plain_request import NextTurns, PlainTurn
     from loadgen.driver.client.plain_shapes import PlainShapes
     from loadgen.driver.client.ready import Ready
     from loadgen.driver.client.silence_timeouts import Silence, SilenceTimeouts
@@ -67,14 +68,15 @@ class HttpTransport:
 
             self._silence = SilenceTimeouts(timeouts, self._carriers.get, self._silent)
         self._taught = 0
+        self._relay: NextTurns | None = None
+        self._relaying: tuple[int, int] | None = None
 
     def plain(
         self,
-        request: Request,
+        turn: PlainTurn,
         issued: Row,
         shapes: PlainShapes,
-        resumed: Callable[[bool], Exchange],
-        sent_members: str = "",
+        resumed: Callable[[Any, bool], Exchange],
         *,
         answers: bool = False,
     ) -> PlainRequest | None:
@@ -87,14 +89,53 @@ class HttpTransport:
         if self._taught != shapes.version:
             self._taught = shapes.version
             reader.wire.teach(shapes.source())
-        plain = PlainRequest(connection.resume, resumed, partial(self._plain_over, connection), reader.loop)
-        if not connection.plain(self.endpoint.http1(request), issued, sent_members, plain, answers=answers):
+        over = partial(self._plain_over, connection)
+        plain = PlainRequest(turn, connection.resume, resumed, over, self._handed_over, reader.loop)
+        relays = self._relay is not None and not answers
+        data = self.endpoint.http1(turn.request)
+        if not connection.plain(data, issued, plain, answers=answers, relays=relays):
             return None
         self._idle.pop()
         self._deadlines.start(plain)
         if not plain.sent_ns:
             plain.give_up()
+        elif self._relay is not None:
+            self._relay.fill()
         return plain
+
+    def begin_relay(self, relay: NextTurns, until_ns: int, few: int) -> None:
+        """Have prepared requests leave where plain ones end, until a moment; with `few` left, wake Python."""
+        self._relay, self._relaying = relay, (until_ns, few)
+
+    def prepare(self, ticket: int, request: Request, *row_parts: Any) -> bool:
+        """Prepare a request of a relay; tell whether it is one that can leave where a plain one ends."""
+        assert isinstance(self._reader, WireLoop)  # noqa: S101 (a plain request has been sent)
+        if self._relaying is not None:
+            self._reader.wire.relay(*self._relaying)
+            self._relaying = None
+        return self._reader.wire.prepare(ticket, self.endpoint.http1(request), *row_parts)
+
+    def withdraw(self) -> int | None:
+        """Take the first prepared request back; return its ticket, or None."""
+        return self._reader.wire.withdraw() if isinstance(self._reader, WireLoop) else None
+
+    def end_relay(self) -> None:
+        """Count what has left by the relay, which has withdrawn the rest."""
+        if isinstance(self._reader, WireLoop):
+            self._reader.deliver(0)
+        self._relay = None
+
+    def _handed_over(
+        self, plain: PlainRequest, ticket: int, issued_ns: int, ttft_ns: int, tokens: int
+    ) -> None:
+        """Observe the request that has left where a plain one ended."""
+        assert self._relay is not None  # noqa: S101 (it ends after the last handover)
+        self._deadlines.stop(plain)
+        self._deadlines.start(plain, begun_ns=issued_ns)
+        plain.deadline_ns = None
+        plain.turn = self._relay.handed_over(plain.turn, ticket, issued_ns, ttft_ns, tokens)
+        if not plain.sent_ns:
+            plain.give_up()
 
     def abandon(self, plain: PlainRequest) -> Exchange | None:
         """Give a plain request up; return an exchange with what has arrived, or None after the end."""
@@ -189,8 +230,10 @@ class HttpTransport:
         due_ns = round(due_s * _SECOND)  # the event loop's clock is CLOCK_MONOTONIC
         exchange: Exchange | None
         if isinstance(late, PlainRequest):
-            late.deadline_ns = due_ns
+            turn, late.deadline_ns = late.turn, due_ns
             exchange = late.give_up()
+            if late.turn is not turn:  # that one had ended
+                return
         else:
             exchange = late
         if exchange is not None:

@@ -12,9 +12,9 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver.client.arrival import StampingSocket
-from loadgen.driver.client.head import is_unasked
 from loadgen.driver.client.late_reads import SegmentCounter
 from loadgen.driver.client.memory_bounds import MAX_HEAD_BYTES
+from loadgen.driver.client.unasked import is_unasked
 from loadgen.driver.errors import HeadTooLargeError
 
 if TYPE_CHECKING:

@@ -14,8 +14,6 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from loadgen.driver.client.compiled import compiled_function
-from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.head import (
     REQUEST_TIMEOUT_408,
     Head,
@@ -24,7 +22,7 @@ from loadgen.driver.client.head import (
     parse_failure,
     require_asked,
 )
-from loadgen.driver.client.memory_bounds import MAX_HEAD_BYTES, UPLOAD_BYTES
+from loadgen.driver.client.memory_bounds import UPLOAD_BYTES
 from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:
@@ -41,19 +39,9 @@ _AT_ONCE: Final = 32
 _READS: Final = 64
 """How much is read at once of a connection whose time is over: the server may send without end."""
 
-tls_reason: Final = compiled_function("tls_reason")
 _CACHED_HEADS: Final = 32
 _QUIET: Final = 0
 _AFTER_RESPONSE: Final = 2
-
-_FAULTS: Final = (
-    *("invalid status line or header field", "", "", "invalid chunk size", "invalid chunk extension"),
-    *("invalid end of a chunk size", "", "no end of line after a chunk", "no end of line after a chunk"),
-    *(*("invalid trailer",) * 4, "invalid end of the trailers"),
-    *("", "a line of the head ends in LF without CR"),
-    "the head has a Content-Length and a Transfer-Encoding that is not chunked",
-)
-"""What is malformed, by the state of the parser (`http1_state` in `_http1.h`)."""
 
 
 class End(IntEnum):
@@ -99,6 +87,7 @@ class ReceivedBatch(NamedTuple):
 
 
 _WHOLE: Final = len(ReceivedBatch._fields)
+_HANDOVER: Final = 6
 _END: Final = ReceivedBatch._fields.index("end")
 
 
@@ -112,7 +101,7 @@ class WireLoop:
         self.loop = asyncio.get_running_loop()
         self._connections: dict[int, WireConnection | _Handshake] = {}
         self._connected: dict[int, int] = {}
-        self.loop.add_reader(self.wire.fileno(), self._deliver)
+        self.loop.add_reader(self.wire.fileno(), self.deliver)
 
     async def connect(self, sock: StampingSocket, address: Any) -> int:
         """Connect a socket that does not block, or raise OSError; return when, ns of CLOCK_MONOTONIC."""
@@ -144,7 +133,7 @@ class WireLoop:
     async def caught_up(self) -> int | None:
         """Pass on all received data; return the moment up to which none is missing, ns of CLOCK_MONOTONIC."""
         until_ns = self.wire.catch_up()
-        while self._deliver():  # noqa: ASYNC110 (it takes few turns)
+        while self.deliver():  # noqa: ASYNC110 (it takes few turns)
             await asyncio.sleep(0)
         return until_ns
 
@@ -154,8 +143,9 @@ class WireLoop:
         self.wire.close()
         self._connections.clear()
 
-    def _deliver(self) -> bool:
-        batches = self.wire.collect(_AT_ONCE)
+    def deliver(self, limit: int = _AT_ONCE) -> bool:
+        """Pass on `limit` batches at most, after the requests that have left where others ended."""
+        batches = self.wire.collect(limit)
         for batch in batches:
             if (connection := self._connections.get(batch[0])) is not None:
                 connection.take(batch)
@@ -225,11 +215,10 @@ class WireConnection:
         else:
             self.catch_up()
 
-    def plain(
-        self, data: bytes, issued: Row, sent_members: str, observer: PlainRequest, *, answers: bool
-    ) -> bool:
+    def plain(self, data: bytes, issued: Row, observer: PlainRequest, *, answers: bool, relays: bool) -> bool:
         """Send one request that compiled code follows; tell whether this connection can carry one."""
-        sent_ns = self._loop.wire.plain(self._number, data, sent_members, answers, *issued)
+        members = observer.turn.sent_members
+        sent_ns = self._loop.wire.plain(self._number, data, members, answers, relays, *issued)
         if sent_ns is None:
             return False
         self._plain = observer
@@ -277,8 +266,14 @@ class WireConnection:
         return state != _QUIET
 
     def take(self, fields: tuple[Any, ...]) -> None:
-        """Take the fields of a `ReceivedBatch`, or the end of a plain request."""
+        """Take the fields of a `ReceivedBatch`, the end of a plain request, or what left where one ended."""
         if self._plain is not None:
+            if len(fields) == _HANDOVER:
+                _, ticket, issued_ns, sent_ns, ttft_ns, tokens = fields
+                self._is_kept, self._begun_ns = True, sent_ns or issued_ns
+                self._plain.sent_ns = sent_ns
+                self._plain.handed_over(self._plain, ticket, issued_ns, ttft_ns, tokens)
+                return
             if len(fields) < _WHOLE:
                 plain, self._plain, self._is_kept = self._plain, None, True
                 plain.ended(fields)
@@ -320,7 +315,11 @@ class WireConnection:
             self._loop.wire.calm(self._number)
 
     def _take(self, reads: int) -> None:
-        if self._number is not None and (batch := self._loop.wire.take(self._number, reads)) is not None:
+        if self._number is None:
+            return
+        while (batch := self._loop.wire.take(self._number, reads)) is False:
+            self._loop.deliver(0)
+        if batch is not None:
             self.take(batch)
 
     def _take_head(self, raw: bytes, first_byte_ns: int, observer: Exchange) -> None:
@@ -343,7 +342,10 @@ class WireConnection:
         """Take the end of a response after which the connection can carry no other request."""
         if batch.end != _ENDED:
             self.stale = batch.stale and may_have_crossed(self._begun_ns)
-            self._fail(*_failure(batch))
+            from loadgen.driver.client.wire_failure import failure_of
+
+            begun = bool(batch.first_byte_ns)
+            self._fail(*failure_of(End(batch.end).name, batch.error, has_begun=begun))
             return
         self.unasked = batch.unasked
         observer = self._observer
@@ -371,24 +373,3 @@ def parsed_head(raw: bytes) -> Head:
     status_line, *lines = raw.removesuffix(b"\r\n\r\n").split(b"\r\n")
     fields = (line.partition(b":") for line in lines)
     return head(int(status_line[9:12]), tuple((name, value.strip(b" \t")) for name, _, value in fields))
-
-
-def _failure(batch: ReceivedBatch) -> tuple[str, str]:
-    """Name the failure with which a response ended."""
-    match batch.end:
-        case End.CUT:
-            error = batch.error
-            reason = tls_reason(-error) if error < 0 else OSError(error, os.strerror(error))
-            why = f" ({reason})" if error else ""
-            if batch.first_byte_ns:
-                return Failure.TRUNCATED, f"the connection ended in the middle of the response{why}"
-            return Failure.RESET, f"the connection ended before a response{why}"
-        case End.MALFORMED:
-            return Failure.MALFORMED_FRAME, f"the response is not HTTP/1.1: {_FAULTS[batch.error]}"
-        case End.UPGRADED:
-            return Failure.MALFORMED_FRAME, "the server switches from HTTP/1.1 to another protocol"
-        case End.HEADERS_TOO_LARGE | End.TRAILERS_TOO_LARGE:
-            what = "headers" if batch.end == End.HEADERS_TOO_LARGE else "trailers"
-            return Failure.TOO_LARGE, f"response {what} of more than {MAX_HEAD_BYTES} bytes"
-        case _:
-            return Failure.TOO_LARGE, "no memory is left for the response"

@@ -8,18 +8,31 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from loadgen.driver.requests.turn_outcome import LEFT, AnswerUse
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Mapping
+    from collections.abc import Callable, Coroutine, Mapping
 
     from loadgen.driver.phase import Phase
     from loadgen.driver.progress import SessionProgress
-    from loadgen.driver.requests.order import Balance
+    from loadgen.driver.requests.balance import Balance
     from loadgen.driver.requests.think_time import ThinkTime
     from loadgen.driver.requests.turn_outcome import TurnOutcome
     from loadgen.driver.system.clock import Clock
     from workloads.sample import Sample
 
+    Claim = Callable[[], tuple[int, Any] | None]
+    """Claims a number and a session of one turn; None where there is nothing to claim now."""
+
 _NOTHING: Final[Mapping[str, Any]] = {}
 _MEASURED: Final = AnswerUse.MEASURED
+
+
+class PreparedTurns(Protocol):
+    """Turns that compiled code issues; see `loadgen.driver.requests.relay.TurnRelay`."""
+
+    def take_back(self) -> tuple[int, Any] | None:
+        """Take the first prepared turn back; None for none."""
+
+    def close(self) -> None:
+        """Let no prepared turn leave any more."""
 
 
 class TurnRunner(Protocol):
@@ -48,6 +61,9 @@ class TurnRunner(Protocol):
 
     def give_up_for(self, reason: str) -> None:
         """Learn why requests are given up from now on."""
+
+    def relay(self, turns: Turns, phase: Phase, claim: Claim, ahead: int | None) -> PreparedTurns | None:
+        """Have compiled code issue single turns of a phase; None where it cannot (`relay.py`)."""
 
 
 class Room(Protocol):
@@ -139,6 +155,17 @@ class Turns:
         """Wait while the buffer of events is full."""
         if self._room is not None and self._room.full:
             await self._room.wait()
+
+    def handed_over(self, ttft_ms: float, output_tokens: int, phase: Phase) -> None:
+        """Count the end of a turn, and the next one, which was open and has left in its place."""
+        progress = self.progress
+        self.scheduled += 1
+        self.close()
+        progress.recent_ttft_ms.append(ttft_ms)
+        if phase.name == "performance":
+            progress.issued += 1
+            progress.completed += 1
+            progress.output_tokens += output_tokens
 
     def why_over(self, phase: Phase, at_ns: int) -> str | None:
         """Why no turn may be issued at a moment; None where one may."""

@@ -8,14 +8,11 @@ import time
 from collections import deque
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
-from itertools import count
-from secrets import token_hex
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import orjson
 
-from loadgen.driver.client.endpoint import JSON, Request, attempt_id
+from loadgen.driver.client.endpoint import attempt_id
 from loadgen.driver.client.exchange import Exchange
 from loadgen.driver.client.frame_cache import Shapes
 from loadgen.driver.client.http_transport import HttpTransport
@@ -24,6 +21,7 @@ from loadgen.driver.client.redaction import hidden
 from loadgen.driver.client.stream import ResponseStream
 from loadgen.driver.errors import RequestFailedError
 from loadgen.driver.requests.attempt import REFUSALS, Retries, attempt_request
+from loadgen.driver.requests.issued_turn import IssuedTurn, TurnMaker
 from loadgen.driver.requests.response_payload import response_payload, sent_payload
 from loadgen.driver.requests.turn_outcome import AnswerUse, TurnOutcome, outcome_of, reader_of
 from recorder.event import Event, EventType
@@ -34,9 +32,11 @@ if TYPE_CHECKING:
 
     from loadgen.driver.client.codec import Codec, Generation
     from loadgen.driver.client.transport import Transport
+    from loadgen.driver.phase import Phase
     from loadgen.driver.requests.cache_buster import TraceContext
-    from loadgen.driver.requests.refused_members import RefusedMembers
+    from loadgen.driver.requests.relay import TurnRelay
     from loadgen.driver.requests.session_headers import SessionHeaders
+    from loadgen.driver.requests.session_turns import Claim, Turns
     from workloads.sample import Sample
 
     Emit = Callable[[Event], None]
@@ -57,9 +57,15 @@ _READ: Final = AnswerUse.READ
 
 
 class RequestRunner:
-    """Takes turns: asks one sample at a time and emits the events."""
+    """Takes turns: asks one sample at a time and emits the events.
+
+    Attributes:
+        endpoints: How many there are to ask.
+        turns: Makes the turns.
+    """
 
     follows_plain: ClassVar[bool] = True  #: whether compiled code may follow requests of this kind of runner
+    turn_maker: ClassVar[type[TurnMaker]] = TurnMaker
 
     def __init__(
         self,
@@ -78,23 +84,19 @@ class RequestRunner:
     ) -> None:
         self._transports = (transport, *further)
         self.endpoints = len(self._transports)
+        self.turns: Final = self.turn_maker(
+            codec, generation, self.endpoints, session_headers, trace_context=trace_context
+        )
         self._codec = codec
         self._shapes: Any = Shapes(codec)
-        self._content_type: str = getattr(codec, "content_type", JSON)
         self._generation = generation
         # All requests carry the same headers, wherever they go: so all have the same secrets.
         self._redacting = transport.endpoint
         self._hides = transport.endpoint.has_secrets
         self._emit = emit
-        self._refused: RefusedMembers | None = None
         self._retries = retries or Retries()
         self._allowance = allowance or Allowance()
         self._ship = ship
-        self._traces: type[TraceContext] | None = None
-        if trace_context:
-            from loadgen.driver.requests.cache_buster import TraceContext
-
-            self._traces = TraceContext
         self._session_headers = session_headers
         self._in_c: list[HttpTransport] = []
         in_python = (session_headers is not None and session_headers.learns) or hasattr(codec, "reader")
@@ -108,9 +110,7 @@ class RequestRunner:
 
             self._in_c = [each for each in self._transports if isinstance(each, HttpTransport)]
             self._shapes = PlainShapes(codec, transport.endpoint.secrets)
-        self._asked: set[int | tuple[int, int]] = set()
         self._giving_up_for = _INTERRUPTED
-        self._origin, self._numbers = token_hex(8), count()
         self._open: dict[str, int] = {}
         self._decoding: set[Exchange] = set()
 
@@ -121,6 +121,14 @@ class RequestRunner:
             generation = replace(generation, extra_body={**members, **generation.extra_body})
         body = self._codec.request(sample, generation)
         return body if isinstance(body, bytes) else orjson.dumps(body)
+
+    def relay(self, turns: Turns, phase: Phase, claim: Claim, ahead: int | None) -> TurnRelay | None:
+        """Have compiled code issue turns; None where Python follows requests, and for several endpoints."""
+        if not self._in_c or self.endpoints > 1:
+            return None
+        from loadgen.driver.requests.relay import TurnRelay
+
+        return TurnRelay(self.turns, self._open, self._in_c[0], turns, phase, claim, ahead)
 
     def give_up_for(self, reason: str) -> None:
         """Say why requests are given up from now on."""
@@ -137,57 +145,50 @@ class RequestRunner:
         use: AnswerUse = _MEASURED,
     ) -> TurnOutcome:
         """Issue one request now, with `more` in the event, and follow the request to the end."""
-        sample_uuid = f"{self._origin}{next(self._numbers):016x}"
-        trace = None if self._traces is None else self._traces.new()
-        data = self._issue_data(sample, scheduled_ns, phase, endpoint, more, use)
-        if trace is not None:
-            data["trace_id"] = trace.trace_id
-        self._open[sample_uuid] = issued_ns = time.monotonic_ns()
-        issued = _ISSUED, issued_ns, sample_uuid, data
-        if self._refused is not None:
-            body = self._refused.fitted(body)
-        request = self._request(sample_uuid, body, trace, more)
+        turn, data = self.turns.make(sample, body, scheduled_ns, phase, endpoint, more, use)
+        self._open[turn.request.request_id] = issued_ns = time.monotonic_ns()
+        issued = _ISSUED, issued_ns, turn.request.request_id, data
         try:
             exchange = None
             if self._in_c and use is not _READ:
-                resumed = partial(self._exchange, sample_uuid, 1, trace, self._codec, None)
-                span = "" if trace is None else f'"span_id":"{trace.span_id}",'
                 plain = self._in_c[endpoint].plain(
-                    request, row(issued), self._shapes, resumed, span, answers=use is not _MEASURED
+                    turn, row(issued), self._shapes, self._resumed, answers=use is not _MEASURED
                 )
                 if plain is not None:
                     try:
                         end = await plain.finished
                     except asyncio.CancelledError:
-                        if (exchange := self._in_c[endpoint].abandon(plain)) is not None:
-                            self._emit_cancelled(sample_uuid, exchange, 1)
+                        exchange, turn = self._in_c[endpoint].abandon(plain), plain.turn
+                        if exchange is not None:
+                            self._emit_cancelled(turn.request.request_id, exchange, 1)
                             exchange.stream.release()
                         raise
+                    turn = plain.turn
                     if end is not None:
                         return outcome_of(end)
                     exchange = plain.exchange
             if exchange is None:
                 self._emit(Event(*issued))
-                reader = reader_of(self._codec, sample, request.body if use is _READ else b"")
-                exchange = self._exchange(sample_uuid, 1, trace, reader)
-            return await self._follow(
-                self._transports[endpoint], request, exchange, trace, issued_ns, more, use
-            )
+                reader = reader_of(self._codec, sample, turn.request.body if use is _READ else b"")
+                exchange = self._exchange(turn.request.request_id, 1, turn.trace, reader)
+            return await self._follow(self._transports[endpoint], turn, exchange, use)
         finally:
-            del self._open[sample_uuid]
+            del self._open[turn.request.request_id]
+
+    def _resumed(self, turn: IssuedTurn, announced: bool) -> Exchange:  # noqa: FBT001
+        return self._exchange(turn.request.request_id, 1, turn.trace, self._codec, announced=announced)
 
     async def _follow(
         self,
         transport: Transport,
-        request: Request,
+        turn: IssuedTurn,
         exchange: Exchange,
-        trace: TraceContext | None,
-        issued_ns: int,
-        more: Mapping[str, Any],
         use: AnswerUse,
     ) -> TurnOutcome:
         """Follow an issued request to the end, with all attempts."""
+        request, trace, more = turn
         sample_uuid, reader = request.request_id, exchange.stream.reader
+        issued_s = self._open[sample_uuid] / _SECOND
         left_out: tuple[str, ...] = ()
         attempt, failure = 1, None
         try:
@@ -195,7 +196,7 @@ class RequestRunner:
                 failure := await attempt_request(transport, request, exchange, self._decoding)
             ) is not None:
                 # The event loop's clock is CLOCK_MONOTONIC.
-                due_s = self._retries.due_s(issued_ns / _SECOND)
+                due_s = self._retries.due_s(issued_s)
                 if (refused := self._refused_in(request.body, failure, exchange)) is not None:
                     name, body = refused
                     left_out = (*left_out, name)
@@ -210,8 +211,8 @@ class RequestRunner:
                     trace = trace.next_attempt()
                     request = request._replace(traceparent=trace.traceparent)
                 exchange = self._exchange(sample_uuid, attempt, trace, reader, due_s)
-            if left_out and failure is None and self._refused is not None:
-                self._refused.confirm(left_out)
+            if left_out and failure is None and self.turns.refused is not None:
+                self.turns.refused.confirm(left_out)
             end = self._emit_end(sample_uuid, exchange, attempt, failure, more)
             outcome = self._outcome(exchange, failure, end, use)
             return self._read(outcome, exchange) if use is _READ else outcome
@@ -232,9 +233,9 @@ class RequestRunner:
             return None
         from loadgen.driver.requests.refused_members import RefusedMembers
 
-        self._refused = self._refused or RefusedMembers(self._generation, self._emit)
-        name = self._refused.refused_in(body, failure.failure, exchange.stream.body())
-        return None if name is None else (name, self._refused.without(body, name))
+        refused = self.turns.refused = self.turns.refused or RefusedMembers(self._generation, self._emit)
+        name = refused.refused_in(body, failure.failure, exchange.stream.body())
+        return None if name is None else (name, refused.without(body, name))
 
     def _emit_cancelled(self, sample_uuid: str, exchange: Exchange, attempt: int) -> None:
         """Record a request that was given up."""
@@ -243,17 +244,10 @@ class RequestRunner:
         data = self._end_data(exchange, attempt) | {"reason": self._giving_up_for}
         self._emit(Event(EventType.CANCELLED, time.monotonic_ns(), sample_uuid, data))
 
-    def _request(
-        self, sample_uuid: str, body: bytes, trace: TraceContext | None, more: Mapping[str, Any]
-    ) -> Request:
-        headers = () if self._session_headers is None else self._session_headers.of(sample_uuid, more)
-        traceparent = trace.traceparent if trace else ""
-        return Request("POST", self._codec.path, sample_uuid, body, traceparent, headers, self._content_type)
-
     async def caught_up(self) -> int:
         """Emit the end of each request with a complete response; return until when none is missing, in ns."""
         # Before the first request that is open was issued, no answer to any of them can have come.
-        until_ns = min(time.monotonic_ns(), next(iter(self._open.values()), sys.maxsize))
+        until_ns = min(time.monotonic_ns(), min(self._open.values(), default=sys.maxsize))
         moments = [await transport.caught_up() for transport in self._transports]
         # Those whose exchanges are over go on before this does; long answers among them are decoded by parts.
         await asyncio.sleep(0)
@@ -269,7 +263,8 @@ class RequestRunner:
         trace: TraceContext | None,
         reader: Codec,
         due_s: float | None = None,
-        announced: bool = False,  # noqa: FBT001, FBT002 (by position, for a `partial`)
+        *,
+        announced: bool = False,
     ) -> Exchange:
         """The observer of an attempt; `due_s`: the end of the time limit, after the first attempt."""
         span_id = None if trace is None else trace.span_id
@@ -304,31 +299,6 @@ class RequestRunner:
         self._emit(
             Event(EventType.RETRY, at_ns, sample_uuid, retry_payload(exchange, attempt, named, wait_s))
         )
-
-    def _issue_data(
-        self,
-        sample: Sample,
-        scheduled_ns: int,
-        phase: str,
-        endpoint: int,
-        more: Mapping[str, Any],
-        use: AnswerUse,
-    ) -> dict[str, Any]:
-        data: dict[str, Any] = {"scheduled_ns": scheduled_ns, "phase": phase, "prompt_id": sample.index}
-        if self.endpoints > 1:
-            data["endpoint"] = endpoint
-        if sample.tags:
-            data["tags"] = dict(sample.tags)
-        if more:
-            data |= more
-        if (limit := self._generation.limit(sample)) is not None:
-            data["max_tokens"] = limit
-        # A million questions have but one turn: the number alone is one object less for each.
-        asked = (sample.index, sample.turn) if sample.turn else sample.index
-        if use is _READ or asked not in self._asked:
-            self._asked.add(asked)
-            data["texts"] = self._codec.asked(sample)
-        return data
 
     def _emit_sent(self, sample_uuid: str, attempt: int, exchange: Exchange, span_id: str | None) -> None:
         data = sent_payload(exchange, sample_uuid, attempt, span_id)

@@ -14,9 +14,12 @@ import time
 from contextlib import suppress
 from heapq import heappop, heappush
 from itertools import count
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver.system.linux import LINUX
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
 
 _ABSOLUTE: Final = 1
 
@@ -141,3 +144,16 @@ class TimerClock(Clock):
 def system_clock() -> Clock:
     """The best clock that this platform has."""
     return TimerClock() if LINUX else Clock()
+
+
+async def first_to_end(*works: Coroutine[Any, Any, Any]) -> None:
+    """Await the first of several to end, and cancel the others."""
+    tasks = [asyncio.create_task(work) for work in works]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    for task in done:
+        task.result()

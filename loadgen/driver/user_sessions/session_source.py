@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver.requests.order import order_of
 from loadgen.driver.user_sessions.single_turn import SingleTurn
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Callable, Mapping
 
-    from loadgen.driver.phase import Phase
+    from loadgen.driver.phase import Phase, RequestNumbers
     from loadgen.driver.plan import Plan
     from loadgen.driver.requests.request_source import RequestSource
     from loadgen.driver.session_kind import SessionHost, UserSession
@@ -52,6 +54,11 @@ class SessionSource:
 
             self._several = ConversationSession
 
+    @property
+    def is_single_turn(self) -> bool:
+        """Whether each session is a `SingleTurn`."""
+        return self._host is None and self._several is None
+
     def session(self, phase: Phase, request: int, step: int = 0) -> UserSession:
         """The session that a request opens. A host makes those of the next requests too, `step` apart."""
         session = self._made.pop((phase.name, request), None) or self._session(phase, request)
@@ -76,3 +83,42 @@ class SessionSource:
         if self._several is None:
             return SingleTurn(number, sample, body, more)
         return self._several(number, sample, sent, body, more, recorded=self._recorded)
+
+
+class ClaimedSessions:
+    """The sessions of a phase that users claim one after another.
+
+    Args:
+        source: Makes the sessions.
+        phase: The phase.
+        numbers: The request numbers of this node.
+        claim: Claims a number from a counter that all workers pass; None for one worker.
+        exhausted: Set when the last session is claimed.
+    """
+
+    def __init__(
+        self,
+        source: SessionSource,
+        phase: Phase,
+        numbers: RequestNumbers,
+        claim: Callable[[], int] | None,
+        exhausted: asyncio.Event,
+    ) -> None:
+        self._source = source
+        self._phase = phase
+        self._numbers = numbers
+        self._claim = claim or count().__next__
+        self._step = 1 if claim is None and numbers.node.workers == 1 else 0
+        self._exhausted = exhausted
+        self._latest = -1
+
+    def next(self, reserve: int = 0) -> tuple[int, UserSession] | None:
+        """Claim the next session; None where the phase has at most `reserve` left, or none."""
+        phase = self._phase
+        if reserve and not phase.has(self._latest + reserve):
+            return None
+        claimed = self._claim()
+        request = self._latest = self._numbers.number(claimed)
+        if not phase.has(self._numbers.number(claimed + 1)):
+            self._exhausted.set()
+        return (request, self._source.session(phase, request, self._step)) if phase.has(request) else None

@@ -15,24 +15,24 @@ if TYPE_CHECKING:
 class SingleTurn:
     """A session of one turn; see `loadgen.driver.session_kind.UserSession`.
 
-    Args:
+    Attributes:
         number: Its number in the run.
         sample: What it asks, as the log keeps it.
         body: The same, as it is sent.
         more: What else the log keeps of it.
     """
 
-    __slots__ = ("_body", "_more", "_sample", "number")
+    __slots__ = ("body", "more", "number", "sample")
 
     last_turn: Final = 0
 
     def __init__(self, number: int, sample: Sample, body: bytes, more: Mapping[str, Any]) -> None:
         self.number = number
-        self._sample = sample
-        self._body = body
-        self._more = more
+        self.sample = sample
+        self.body = body
+        self.more = more
 
     def begin(self, turns: SessionTurns) -> Coroutine[Any, Any, TurnOutcome]:
         """Take the turn."""
-        more = self._more if turns.free_ns is None else {**self._more, **turns.held}
-        return turns.take(self._sample, self._body, turns.scheduled_ns, more)
+        more = self.more if turns.free_ns is None else {**self.more, **turns.held}
+        return turns.take(self.sample, self.body, turns.scheduled_ns, more)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from loadgen.driver.requests.issued_turn import TurnMaker
 from loadgen.driver.requests.turn import RequestRunner
 from loadgen.plugins.mixes.model_mix import ModelMix
 
@@ -16,6 +17,17 @@ if TYPE_CHECKING:
 _NOTHING: Final[Mapping[str, Any]] = {}
 
 
+class MixedTurns(TurnMaker):
+    """Makes turns whose payload has the model among the tags."""
+
+    mix: ClassVar[ModelMix]
+    seed: ClassVar[int]
+
+    def _payload(self, sample: Sample, *arguments: Any) -> dict[str, Any]:
+        data = super()._payload(sample, *arguments)
+        return {**data, "tags": {**sample.tags, "model": self.mix.model(self.seed, sample.index)}}
+
+
 class MixedRunner(RequestRunner):
     """A runner of requests to several models."""
 
@@ -26,12 +38,9 @@ class MixedRunner(RequestRunner):
         """Encode a request's body ahead of time, for the model of the mix unless one is given."""
         return super().prepare(sample, {"model": self.mix.model(self.seed, sample.index), **members})
 
-    def _issue_data(self, sample: Sample, *arguments: Any) -> dict[str, Any]:
-        data = super()._issue_data(sample, *arguments)
-        return {**data, "tags": {**sample.tags, "model": self.mix.model(self.seed, sample.index)}}
-
 
 def models_runner(setting: str, plan: Plan) -> type[MixedRunner]:
     """The kind of runner that mixes models as `--models` says."""
     members = {"mix": ModelMix.read(setting), "seed": plan.seed}
-    return type(MixedRunner.__name__, (MixedRunner,), members)
+    turns = type(MixedTurns.__name__, (MixedTurns,), members)
+    return type(MixedRunner.__name__, (MixedRunner,), {**members, "turn_maker": turns})

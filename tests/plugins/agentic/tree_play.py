@@ -93,6 +93,9 @@ class TreeRunner:
         answer = {"role": "assistant", "content": f"answer {sample.index}.{sample.turn}"}
         return TurnOutcome(None, 1.0, 5, answer if use is AnswerUse.FOLLOWED else None, ended_ns=ended_ns)
 
+    def relay(self, *_: object) -> None:
+        """Nothing is issued by compiled code."""
+
     def give_up_for(self, reason: str) -> None:
         """Learn of a stop."""
 

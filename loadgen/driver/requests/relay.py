@@ -1,0 +1,134 @@
+"""The relay of a closed loop: compiled code issues the next turn where a plain request ends (`_relay.c`).
+
+Python prepares turns ahead, and learns of those that have left some ms later, several at a time.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from itertools import count
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from loadgen.driver.requests.turn_outcome import AnswerUse
+from recorder.event import EventType
+from recorder.schema import row
+
+if TYPE_CHECKING:
+    from loadgen.driver.client.http_transport import HttpTransport
+    from loadgen.driver.phase import Phase
+    from loadgen.driver.requests.issued_turn import IssuedTurn, TurnMaker
+    from loadgen.driver.requests.session_turns import Claim, Turns
+
+MOST_AHEAD: Final = 512
+"""How many turns are prepared at most: a busy Python is away for as long as compiled code issues them in."""
+
+MOST_BYTES: Final = 1 << 20
+"""How many bytes their bodies have at most, unless one has more."""
+
+_AT_ONCE: Final = 2
+_ISSUED: Final = EventType.LOADGEN_ISSUE_CALLED
+_ISSUED_AT: Final = '{"scheduled_ns":'
+_MEASURED: Final = AnswerUse.MEASURED
+_NEVER_NS: Final = 2**63 - 1
+
+
+class _Prepared(NamedTuple):
+    request: int
+    session: Any  #: a `SingleTurn`
+    turn: IssuedTurn
+
+
+class TurnRelay:
+    """Keeps turns of a phase prepared, and counts those that have left.
+
+    Args:
+        maker: Makes the turns.
+        issued: When each open turn was issued, by its id.
+        transport: Sends the turns.
+        turns: The counts of all turns; a prepared turn is open there until issued.
+        phase: The phase of the turns.
+        claim: Claims what to prepare.
+        ahead: How many turns to prepare at most; None for `MOST_AHEAD`.
+    """
+
+    def __init__(
+        self,
+        maker: TurnMaker,
+        issued: dict[str, int],
+        transport: HttpTransport,
+        turns: Turns,
+        phase: Phase,
+        claim: Claim,
+        ahead: int | None,
+    ) -> None:
+        self._maker = maker
+        self._issued = issued
+        self._transport = transport
+        self._turns = turns
+        self._phase = phase
+        self._claim = claim
+        self._ahead = min(ahead or MOST_AHEAD, MOST_AHEAD)
+        self._tickets = count()
+        self._prepared: dict[int, _Prepared] = {}
+        self._apart: deque[_Prepared] = deque()
+        self._bytes = 0
+        self._is_open = True
+        transport.begin_relay(self, _NEVER_NS if phase.end_ns is None else phase.end_ns, self._ahead // 2)
+
+    def fill(self) -> None:
+        """Prepare the next turns, a few at a time, until there are enough ahead."""
+        for _ in range(_AT_ONCE):
+            is_full = len(self._prepared) >= self._ahead or self._bytes >= MOST_BYTES
+            if not self._is_open or is_full or self._apart or (claimed := self._claim()) is None:
+                return
+            self._prepare(*claimed)
+
+    def _prepare(self, request: int, session: Any) -> None:
+        ticket, phase = next(self._tickets), self._phase.name
+        turn, data = self._maker.make(session.sample, session.body, 0, phase, 0, session.more, _MEASURED)
+        code, _, sample_uuid, payload, texts, _ = row((_ISSUED, 0, turn.request.request_id, data))
+        assert payload is not None  # noqa: S101 (no row of an issue is empty)
+        before, after = payload[: len(_ISSUED_AT)], payload[len(_ISSUED_AT) + 1 :]
+        prepared = _Prepared(request, session, turn)
+        self._turns.open()
+        parts = turn.sent_members, code, sample_uuid, before, after, texts
+        if self._transport.prepare(ticket, turn.request, *parts):
+            self._prepared[ticket] = prepared
+            self._bytes += len(session.body)
+        else:
+            self._apart.append(prepared)
+
+    def handed_over(
+        self, before: IssuedTurn, ticket: int, issued_ns: int, ttft_ns: int, tokens: int
+    ) -> IssuedTurn:
+        """Count a turn that has ended and the next one, which has left; return the latter."""
+        turn = self._taken(ticket).turn
+        del self._issued[before.request.request_id]
+        self._issued[turn.request.request_id] = issued_ns
+        self._turns.handed_over(ttft_ns / 1e6, tokens, self._phase)
+        self.fill()
+        return turn
+
+    def take_back(self) -> tuple[int, Any] | None:
+        """Take the first prepared turn back, to be issued by Python; None for none."""
+        if self._prepared and (ticket := self._transport.withdraw()) is not None:
+            prepared = self._taken(ticket)
+        elif self._apart:
+            prepared = self._apart.popleft()
+        else:
+            return None
+        self._turns.close()
+        self._maker.forget(prepared.session.sample)
+        return prepared.request, prepared.session
+
+    def _taken(self, ticket: int) -> _Prepared:
+        prepared = self._prepared.pop(ticket)
+        self._bytes -= len(prepared.session.body)
+        return prepared
+
+    def close(self) -> None:
+        """Let no prepared turn leave any more, and count those that have left."""
+        self._is_open = False
+        while self.take_back() is not None:
+            pass
+        self._transport.end_relay()
