@@ -31,7 +31,7 @@ from reporter.log.query import VIEWS, QueryResult
 from reporter.number_text import counted
 from reporter.plots.make import PLOTS
 from reporter.render.console_page import clean
-from reporter.render.html.page_writer import asset
+from reporter.render.html.page_writer import asset, unbroken
 from reporter.render.html.plot_data import as_json
 from rulesets.exit_codes import ExitCode
 
@@ -66,6 +66,7 @@ class Pages:
             autoescape=True,
             trim_blocks=True,
         )
+        self._templates.filters["unbroken"] = unbroken
         place = resources.files("loadgen.plugins.viewing") / "static"
         self._static = {
             name: asset(name) if name in _OF_REPORTS else (place / name).read_text() for name in _STATIC

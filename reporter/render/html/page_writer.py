@@ -107,7 +107,7 @@ def _shown(value: object) -> object:
 _UNBROKEN: Final = re.compile(r"--[a-z][a-z-]*|(?:&lt;|&gt;)=? [\d.,]+(?: (?:ms|s|%))?")
 
 
-def _unbroken(text: str) -> Markup:
+def unbroken(text: str) -> Markup:
     """A text whose options and bounds stay in one line."""
     from markupsafe import Markup, escape
 
@@ -130,7 +130,7 @@ def _environment() -> Environment:
         "tables": as_tables,
         "curves": curves_as_json,
         "bar": bar,
-        "unbroken": _unbroken,
+        "unbroken": unbroken,
         "timeline_words": words,
         "timeline_parts": parts,
         "phases": in_words,
