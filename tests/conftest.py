@@ -76,7 +76,7 @@ LONGEST = (
     "deploy/test_image",
     "system/test_ray",
     "cli/test_selftest",
-    "cli/test_view_memory",
+    "cli/test_view_in_a_browser",
     "cli/test_search_agents",
 )
 """The files of the longest tests, 30 s and more."""
