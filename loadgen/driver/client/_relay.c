@@ -83,10 +83,15 @@ bool relay_issues(const prepared *next, plain_rows *rows, plain *p, int64_t at) 
            rows_issued(rows, p, next->code, at, (span){data->bytes, data->length}, next->texts);
 }
 
-/* The handovers, which the relay then no longer has. */
-relay relay_detach(relay *r) {
+/* The first handovers, at most so many, which the relay then no longer has. */
+relay relay_detach(relay *r, size_t most) {
     relay detached = {.handovers = r->handovers, .handover_count = r->handover_count};
-    r->handovers = NULL, r->handover_count = r->handover_capacity = 0;
+    size_t left = r->handover_count > most ? r->handover_count - most : 0;
+    handover *rest = left ? malloc(left * sizeof *rest) : NULL;
+    if (left && !rest) return (relay){0};
+    if (left) memcpy(rest, r->handovers + most, left * sizeof *rest);
+    detached.handover_count -= left;
+    r->handovers = rest, r->handover_count = r->handover_capacity = left;
     return detached;
 }
 

@@ -39,7 +39,7 @@ prepared *relay_next(relay *r);
 bool relay_has_room(relay *r);
 bool relay_has(const relay *r, uint64_t connection);
 bool relay_issues(const prepared *next, plain_rows *rows, plain *p, int64_t at);
-relay relay_detach(relay *r);
+relay relay_detach(relay *r, size_t most);
 bool relay_append(relay *detached, PyObject *list);
 void relay_free(relay *r);
 

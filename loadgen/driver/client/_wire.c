@@ -40,6 +40,7 @@ enum {
     READ_BYTES = 64 * 1024,
     MOST_READS = 64,          /* of one connection without a break */
     MOST_READY = 256,         /* connections per turn */
+    HANDOVERS = 16,           /* that Python takes at once: with each it prepares a request */
     TURNS = 8,                /* of them, after which Python gets the lock if it waits */
     TOGETHER = 128,           /* pieces that are handed over together, unless Python is waiting for them */
     LARGE = 16 * 1024,        /* or as many bytes */
@@ -833,10 +834,11 @@ static PyObject *wire_collect(wire *w, PyObject *argument) {
     for (long taken = 0; list && (taken < most || !most);) {
         uint64_t id = 0;
         lock_slowly(w);
-        relay left = relay_detach(&w->relay); /* before what came after them */
-        batch *b = most ? next_batch(w, &id) : NULL;
-        bool look = most && !b && !taken && !looked && !w->rests && !w->first && w->running;
-        if (most && !b && !look && (!taken || w->rests)) all_taken(w);
+        relay left = relay_detach(&w->relay, most ? HANDOVERS : SIZE_MAX); /* before what came after them */
+        bool only = !most || w->relay.handover_count;
+        batch *b = only ? NULL : next_batch(w, &id);
+        bool look = !only && !b && !taken && !looked && !w->rests && !w->first && w->running;
+        if (!only && !b && !look && (!taken || w->rests)) all_taken(w);
         pthread_mutex_unlock(&w->lock);
         if (!relay_append(&left, list)) Py_CLEAR(list);
         relay_free(&left);

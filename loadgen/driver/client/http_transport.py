@@ -100,7 +100,7 @@ class HttpTransport:
         if not plain.sent_ns:
             plain.give_up()
         elif self._relay is not None:
-            self._relay.fill()
+            self._relay.fill(1)
         return plain
 
     def begin_relay(self, relay: NextTurns, until_ns: int, few: int) -> None:

@@ -5,6 +5,7 @@ Python prepares turns ahead, and learns of those that have left some ms later, s
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -14,6 +15,8 @@ from recorder.event import EventType
 from recorder.schema import row
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from loadgen.driver.client.http_transport import HttpTransport
     from loadgen.driver.phase import Phase
     from loadgen.driver.requests.issued_turn import IssuedTurn, TurnMaker
@@ -25,7 +28,8 @@ MOST_AHEAD: Final = 512
 MOST_BYTES: Final = 1 << 20
 """How many bytes their bodies have at most, unless one has more."""
 
-_AT_ONCE: Final = 2
+_FIRST_AT_ONCE: Final = 8
+_STEP_S: Final = 0.004
 _ISSUED: Final = EventType.LOADGEN_ISSUE_CALLED
 _ISSUED_AT: Final = '{"scheduled_ns":'
 _MEASURED: Final = AnswerUse.MEASURED
@@ -48,6 +52,7 @@ class TurnRelay:
         turns: The counts of all turns; a prepared turn is open there until issued.
         phase: The phase of the turns.
         claim: Claims what to prepare.
+        is_ready: Whether compiled code knows what responses look like.
         ahead: How many turns to prepare at most; None for `MOST_AHEAD`.
     """
 
@@ -60,6 +65,7 @@ class TurnRelay:
         phase: Phase,
         claim: Claim,
         ahead: int | None,
+        is_ready: Callable[[], bool],
     ) -> None:
         self._maker = maker
         self._issued = issued
@@ -73,13 +79,24 @@ class TurnRelay:
         self._apart: deque[_Prepared] = deque()
         self._bytes = 0
         self._is_open = True
+        self._beginning = asyncio.create_task(self._begin(is_ready))
         transport.begin_relay(self, _NEVER_NS if phase.end_ns is None else phase.end_ns, self._ahead // 2)
 
-    def fill(self) -> None:
+    async def _begin(self, is_ready: Callable[[], bool]) -> None:
+        """Prepare the first turns while the first requests are under way."""
+        while self._is_open and not (is_ready() and self._is_full):
+            if is_ready():
+                self.fill(_FIRST_AT_ONCE)
+            await asyncio.sleep(_STEP_S)
+
+    @property
+    def _is_full(self) -> bool:
+        return bool(self._apart) or len(self._prepared) >= self._ahead or self._bytes >= MOST_BYTES
+
+    def fill(self, limit: int = 2) -> None:
         """Prepare the next turns, a few at a time, until there are enough ahead."""
-        for _ in range(_AT_ONCE):
-            is_full = len(self._prepared) >= self._ahead or self._bytes >= MOST_BYTES
-            if not self._is_open or is_full or self._apart or (claimed := self._claim()) is None:
+        for _ in range(limit):
+            if not self._is_open or self._is_full or (claimed := self._claim()) is None:
                 return
             self._prepare(*claimed)
 
@@ -129,6 +146,7 @@ class TurnRelay:
     def close(self) -> None:
         """Let no prepared turn leave any more, and count those that have left."""
         self._is_open = False
+        self._beginning.cancel()
         while self.take_back() is not None:
             pass
         self._transport.end_relay()

@@ -128,7 +128,8 @@ class RequestRunner:
             return None
         from loadgen.driver.requests.relay import TurnRelay
 
-        return TurnRelay(self.turns, self._open, self._in_c[0], turns, phase, claim, ahead)
+        has_shapes = lambda: self._shapes.version > 0  # noqa: E731
+        return TurnRelay(self.turns, self._open, self._in_c[0], turns, phase, claim, ahead, has_shapes)
 
     def give_up_for(self, reason: str) -> None:
         """Say why requests are given up from now on."""
