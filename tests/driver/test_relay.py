@@ -13,7 +13,7 @@ from loadgen.driver.client import chat_completions
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.compiled import COMPILED
 from loadgen.driver.client.endpoint import endpoint
-from loadgen.driver.client.http_transport import HttpTransport
+from loadgen.driver.client.http_transport import HttpTransport, InterpretedTransport
 from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.issuing import Issuer
 from loadgen.driver.load import Closed
@@ -72,7 +72,8 @@ class ClosedLoop:
         samples = [Sample(number, "q" * limits.get("length", 1)) for number in range(400)]
         self._requests, self._duration_s = limits.get("requests"), limits.get("duration_s")
         plan = Plan(Closed(USERS), self._requests, self._duration_s, 0, Generation("m"), "chat", 3, timeouts)
-        self.transport = HttpTransport(endpoint(server.url, {}, verify=False), timeouts)
+        transport_type = limits.get("transport_type", HttpTransport)
+        self.transport = transport_type(endpoint(server.url, {}, verify=False), timeouts)
         runner = RequestRunner(
             self.transport,
             chat_completions,
@@ -248,6 +249,19 @@ def test_large_requests_are_left_to_python(run: Run, monkeypatch: pytest.MonkeyP
     async def scenario() -> tuple[ClosedLoop, ScriptedServer, int]:
         async with ScriptedServer(USUAL) as server:
             loop = ClosedLoop(server, monkeypatch, requests=30, length=70_000)
+            return loop, server, await loop.run()
+
+    loop, server, scheduled = run(scenario())
+    loop.require_consistent(server, scheduled)
+    assert (loop.codes, loop.relayed) == ({WHOLE: 30}, 0)
+
+
+def test_python_issues_where_python_reads(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No turn is prepared for connections that Python reads, although the shapes of responses are known."""
+
+    async def scenario() -> tuple[ClosedLoop, ScriptedServer, int]:
+        async with ScriptedServer(SLOW) as server:
+            loop = ClosedLoop(server, monkeypatch, requests=30, transport_type=InterpretedTransport)
             return loop, server, await loop.run()
 
     loop, server, scheduled = run(scenario())

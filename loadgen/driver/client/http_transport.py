@@ -103,6 +103,11 @@ class HttpTransport:
             self._relay.fill(1)
         return plain
 
+    @property
+    def can_relay(self) -> bool:
+        """Whether requests can be prepared: compiled code reads the connections."""
+        return isinstance(self._reader, WireLoop)
+
     def begin_relay(self, relay: NextTurns, until_ns: int, few: int) -> None:
         """Have prepared requests leave where plain ones end, until a moment; with `few` left, wake Python."""
         self._relay, self._relaying = relay, (until_ns, few)

@@ -33,8 +33,8 @@ class PlainTurn(Protocol):
 class NextTurns(Protocol):
     """The turns that compiled code issues where plain requests end (`loadgen.driver.requests.relay`)."""
 
-    def fill(self, limit: int) -> None:
-        """Prepare at most `limit` turns."""
+    def fill(self, limit: int) -> bool:
+        """Prepare at most `limit` turns; tell whether there is room for more."""
 
     def handed_over(self, before: Any, ticket: int, issued_ns: int, ttft_ns: int, tokens: int) -> PlainTurn:
         """Count a turn that has ended and the next one, which has left; return the latter."""

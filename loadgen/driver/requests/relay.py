@@ -28,8 +28,8 @@ MOST_AHEAD: Final = 512
 MOST_BYTES: Final = 1 << 20
 """How many bytes their bodies have at most, unless one has more."""
 
-_FIRST_AT_ONCE: Final = 8
-_STEP_S: Final = 0.004
+_FIRST_AT_ONCE: Final = 16
+_STEP_S: Final = 0.01
 _ISSUED: Final = EventType.LOADGEN_ISSUE_CALLED
 _ISSUED_AT: Final = '{"scheduled_ns":'
 _MEASURED: Final = AnswerUse.MEASURED
@@ -84,21 +84,17 @@ class TurnRelay:
 
     async def _begin(self, is_ready: Callable[[], bool]) -> None:
         """Prepare the first turns while the first requests are under way."""
-        while self._is_open and not (is_ready() and self._is_full):
-            if is_ready():
-                self.fill(_FIRST_AT_ONCE)
+        while not is_ready() or self.fill(_FIRST_AT_ONCE):  # noqa: ASYNC110 (polled: nothing signals it)
             await asyncio.sleep(_STEP_S)
 
-    @property
-    def _is_full(self) -> bool:
-        return bool(self._apart) or len(self._prepared) >= self._ahead or self._bytes >= MOST_BYTES
-
-    def fill(self, limit: int = 2) -> None:
-        """Prepare the next turns, a few at a time, until there are enough ahead."""
+    def fill(self, limit: int = 2) -> bool:
+        """Prepare the next turns, at most `limit`; tell whether there is room for more."""
         for _ in range(limit):
-            if not self._is_open or self._is_full or (claimed := self._claim()) is None:
-                return
+            is_full = len(self._prepared) >= self._ahead or self._bytes >= MOST_BYTES
+            if not self._is_open or is_full or self._apart or (claimed := self._claim()) is None:
+                return False
             self._prepare(*claimed)
+        return True
 
     def _prepare(self, request: int, session: Any) -> None:
         ticket, phase = next(self._tickets), self._phase.name
@@ -107,13 +103,13 @@ class TurnRelay:
         assert payload is not None  # noqa: S101 (no row of an issue is empty)
         before, after = payload[: len(_ISSUED_AT)], payload[len(_ISSUED_AT) + 1 :]
         prepared = _Prepared(request, session, turn)
-        self._turns.open()
         parts = turn.sent_members, code, sample_uuid, before, after, texts
         if self._transport.prepare(ticket, turn.request, *parts):
             self._prepared[ticket] = prepared
             self._bytes += len(session.body)
         else:
             self._apart.append(prepared)
+        self._turns.open()
 
     def handed_over(
         self, before: IssuedTurn, ticket: int, issued_ns: int, ttft_ns: int, tokens: int
@@ -150,3 +146,5 @@ class TurnRelay:
         while self.take_back() is not None:
             pass
         self._transport.end_relay()
+        if self._beginning.done():
+            self._beginning.result()

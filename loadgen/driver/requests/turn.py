@@ -128,8 +128,9 @@ class RequestRunner:
             return None
         from loadgen.driver.requests.relay import TurnRelay
 
-        has_shapes = lambda: self._shapes.version > 0  # noqa: E731
-        return TurnRelay(self.turns, self._open, self._in_c[0], turns, phase, claim, ahead, has_shapes)
+        transport = self._in_c[0]
+        is_ready = lambda: transport.can_relay and self._shapes.version > 0  # noqa: E731
+        return TurnRelay(self.turns, self._open, transport, turns, phase, claim, ahead, is_ready)
 
     def give_up_for(self, reason: str) -> None:
         """Say why requests are given up from now on."""
