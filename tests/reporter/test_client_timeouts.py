@@ -29,7 +29,7 @@ def test_a_limit_inside_the_backlog_makes_the_run_invalid() -> None:
     """It says which option, how many requests, and with what limit the run would have got through."""
     (finding,) = cut(OFFLINE)
     assert finding.severity == "error"
-    assert finding.message.startswith("The client's --timeout 10m ended 85 of 2400 requests.")
+    assert finding.message.startswith("The client's --timeout 10m ended 85 of 2,400 requests.")
     assert finding.remedy == "Repeat the run with a longer limit: --timeout 30m."
 
 
@@ -37,7 +37,7 @@ def test_several_limits() -> None:
     """Each is named, with its own limit; one that an old log does not have without."""
     counts = replace(OFFLINE.counts, by_error={"total_timeout": 80, "first_byte_timeout": 5})
     (finding,) = cut(replace(OFFLINE, counts=counts, timeouts_s={"first_byte_timeout": 90.5}))
-    assert "--timeout and --first-byte-timeout 90.5s ended 85 of 2400" in finding.message
+    assert "--timeout and --first-byte-timeout 90.5s ended 85 of 2,400" in finding.message
     assert finding.remedy.endswith("--timeout TIME --first-byte-timeout 5m.")
 
 

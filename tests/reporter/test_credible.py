@@ -39,7 +39,7 @@ def test_counts_beyond_the_bytes_of_the_response_are_refused(a_run: NewRun) -> N
     report = run.ends().report()
     assert report.tokens == Tokens(33, 9, "chunks")
     assert findings_about_tokens(report)["token_counts_refused"].startswith(
-        f"In 3 responses the server's token counts are impossible: {HUGE} output_tokens in {BYTES} "
+        f"In 3 responses the server's token counts are impossible: {HUGE:,} output_tokens in {BYTES} "
         "bytes (request request 1)."
     )
     assert findings_about_tokens(report)["tokens_from_chunks"].startswith(
@@ -76,7 +76,7 @@ def test_refused_counts_are_not_counts_that_were_not_sent(a_run: NewRun) -> None
         "1 of 3 requests have no input token count"
     )
     assert (
-        f"{HUGE} output_tokens, {HUGE} input_tokens" in findings_about_tokens(report)["token_counts_refused"]
+        f"{HUGE:,} output_tokens, {HUGE:,} input_tokens" in findings_about_tokens(report)["token_counts_refused"]
     )
 
 
@@ -113,7 +113,7 @@ def test_each_kind_of_count_is_refused(a_run: NewRun) -> None:
     report = run.ends().report()
     assert report.tokens == Tokens(None, 2, "server_usage")
     assert (
-        f"{MOST_TOKENS + 1} input_tokens, {HUGE} reasoning_tokens, {HUGE} cached_tokens"
+        f"{MOST_TOKENS + 1:,} input_tokens, {HUGE:,} reasoning_tokens, {HUGE:,} cached_tokens"
         in (findings_about_tokens(report)["token_counts_refused"])
     )
 
