@@ -46,7 +46,7 @@ def test_counts_beyond_the_bytes_of_the_response_are_refused(a_run: NewRun) -> N
         "The counts of 3 requests were refused: each chunk"
     )
     assert "mixed_token_sources" not in findings_about_tokens(report)
-    assert str(HUGE) in json.render(report)
+    assert f"{HUGE:,}" in json.render(report)
     assert console.render(report)
 
 
@@ -76,7 +76,8 @@ def test_refused_counts_are_not_counts_that_were_not_sent(a_run: NewRun) -> None
         "1 of 3 requests have no input token count"
     )
     assert (
-        f"{HUGE:,} output_tokens, {HUGE:,} input_tokens" in findings_about_tokens(report)["token_counts_refused"]
+        f"{HUGE:,} output_tokens, {HUGE:,} input_tokens"
+        in findings_about_tokens(report)["token_counts_refused"]
     )
 
 
