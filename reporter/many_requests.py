@@ -1,4 +1,4 @@
-"""What a report of many requests takes time for: several threads work on a log, and columns may be alike."""
+"""Reports of many requests: several threads work on a log, and equal columns are summarized once."""
 
 from __future__ import annotations
 

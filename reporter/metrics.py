@@ -311,7 +311,7 @@ def _is_resumable(planned: PlannedEnd) -> bool:
 
 
 def _logged(log: OpenLog, run: RunFacts, counts: RequestCounts) -> dict[str, Any]:
-    """What is checked but latencies: responses, broken laws of the log, and what the load generator knew."""
+    """Checks of responses and of the log, and the facts that the load generator knew."""
     return {
         "imported": not is_measured(run.imported),
         "figures_only": bool((run.imported or {}).get("figures")),

@@ -199,7 +199,7 @@ class Issuer:
         exhausted.set()
 
     def _begin_relay(self, phase: Phase, claims: ClaimedSessions, users: int) -> None:
-        """Have compiled code issue turns where plain ones end, if it can."""
+        """Begin the relay of a phase of single turns, if the runner has one."""
         if not self._source.is_single_turn:
             return
         room, alone = self._room, self._claim is None

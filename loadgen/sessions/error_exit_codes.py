@@ -114,7 +114,7 @@ def is_interrupt(error: BaseException) -> bool:
 
 
 def with_urls(text: str) -> str:
-    """A text with each URL as typed: `pathlib` keeps one of its two slashes."""
+    """A text with each URL as typed: `pathlib` keeps one slash of two."""
     return _URL_IN_PATH.sub(r"\1://", text)
 
 

@@ -128,7 +128,7 @@ class OpenLog:
         return self
 
     def with_room(self) -> OpenLog:
-        """The log on another connection, whose temporary tables this value does not see; on any thread."""
+        """The log on another connection, with separate temporary tables; on any thread."""
         with self.database.cursor() as own:
             load_on_demand(own, self.run, SAMPLE_VIEWS)
         return self._derived(has_samples_table=False)

@@ -69,7 +69,7 @@ RARE: Final = tuple(
 
 
 LONG_BYTES: Final = 50_000_000
-"""The size of a log whose halves two threads read; the requests of a shorter log are always in one order."""
+"""From this size on two threads read halves of a log; requests of a shorter log keep one order."""
 
 
 class CompiledRequests:

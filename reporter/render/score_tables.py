@@ -75,7 +75,7 @@ def notes(report: Report) -> list[Text]:
 
 
 def group_tables(report: Report, tag: str | None = None) -> Iterator[Table]:
-    """The breakdowns by a tag, or all whose parts are not among the main figures of their task."""
+    """The breakdowns by a tag, or all without those that are main figures of a task."""
     for score in report.accuracy:
         main_figures = [*score.headlines][:MOST_FIGURES]
         for name, values in score.groups.items():

@@ -53,7 +53,7 @@ def test_an_unused_folder_is_removed(tmp_path: Path) -> None:
 
 
 def test_a_place_where_no_folder_can_be_made(tmp_path: Path) -> None:
-    """An error with what to type, and no endless search for a name."""
+    """The error says what to type, and the search for a name ends."""
     (tmp_path / "file").touch()
     (tmp_path / "link").symlink_to(tmp_path / "nowhere" / "at" / "all")
     for parent, reason in (("file", "Not a directory"), ("link", "No such file or directory")):

@@ -46,7 +46,7 @@ EMPTY = "from mcp.server import MCPServer\nMCPServer('Nothing').run('stdio')\n"
 
 @pytest.fixture(scope="module", autouse=True)
 def _mcp() -> None:
-    """The module takes the standard error of its import, which a command in a test closes.
+    """The module keeps the standard error of the import, which a command in a test closes.
 
     Workers of the suite that run no test of it are spared its second.
     """

@@ -94,7 +94,7 @@ def test_markdown_and_csv_have_every_point(written: Callable[[str], str]) -> Non
 
 
 def test_a_change_says_whether_its_metric_decides_at_the_point(compared: SeriesComparison) -> None:
-    """Brackets are around the change of a metric that decides at another point; what fails is marked."""
+    """The change of a metric that decides at another point is in brackets; failures are marked."""
     first, second = compared.points
     row, *others = first.comparison.rows
     failed = replace(row, changes=(replace(row.changes[0], by=0.5, finding="worse", fails=True),))

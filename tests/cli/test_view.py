@@ -269,7 +269,7 @@ def test_a_sweep_has_a_row_and_a_page(viewer: Viewer, swept: Path, tmp_path: Pat
 
 
 def test_an_overloaded_run_is_shown_as_such(viewer: Viewer, tmp_path: Path) -> None:
-    """In the list, marked as bad; a score has its unit."""
+    """The list marks bad states, and scores have a unit."""
     report = tmp_path / "runs" / "first" / "report.json"
     content = orjson.loads(report.read_bytes())
     content["validity"] |= {"valid": False, "overloaded": True, "accepted": False, "reasons": ["It grew."]}

@@ -226,7 +226,7 @@ def test_a_stop_takes_prepared_requests_back(how: str, run: Run, monkeypatch: py
 
 
 def test_the_time_limit_is_that_of_each_request(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A request that hangs fails after its own time, not after that of those before on the connection."""
+    """A request that hangs fails at the time limit counted from the issue of that request."""
     scripts = [*[[*USUAL[:2], 0.1, *USUAL[2:]]] * 45, [*CUT, Step.HANG], USUAL]
 
     async def scenario() -> tuple[ClosedLoop, ScriptedServer, int]:
@@ -244,7 +244,7 @@ def test_the_time_limit_is_that_of_each_request(run: Run, monkeypatch: pytest.Mo
 
 
 def test_large_requests_are_left_to_python(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A request whose last byte the kernel stamps is issued by Python."""
+    """Python issues large requests: the kernel stamps the last byte."""
 
     async def scenario() -> tuple[ClosedLoop, ScriptedServer, int]:
         async with ScriptedServer(USUAL) as server:

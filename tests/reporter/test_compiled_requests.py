@@ -505,7 +505,7 @@ def test_two_threads_read_halves_of_a_log(
 
 
 def _joined(files: Sequence[EventsFile]) -> list[dict[str, Any]] | None:
-    """The requests of logs; None where SQL is to join them."""
+    """The requests of logs; None for logs that SQL joins."""
     try:
         stream = pa.RecordBatchReader.from_stream(requests_table.CompiledRequests(files))
         rows: list[dict[str, Any]] = stream.read_all().sort_by("sample_uuid").to_pylist()

@@ -64,7 +64,7 @@ def file_on_standard_output(arguments: Sequence[str]) -> Iterator[Sequence[str]]
 
 
 def end_with_the_reader() -> None:
-    """Let SIGPIPE end the process when its output closes; not for commands that open sockets."""
+    """Let SIGPIPE end the process when standard output closes; not for commands that open sockets."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 
 

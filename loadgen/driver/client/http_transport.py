@@ -113,7 +113,7 @@ class HttpTransport:
         self._relay, self._relaying = relay, (until_ns, few)
 
     def prepare(self, ticket: int, request: Request, *row_parts: Any) -> bool:
-        """Prepare a request of a relay; tell whether it is one that can leave where a plain one ends."""
+        """Prepare a request of a relay; tell whether the request can leave where a plain one ends."""
         assert isinstance(self._reader, WireLoop)  # noqa: S101 (a plain request has been sent)
         if self._relaying is not None:
             self._reader.wire.relay(*self._relaying)
@@ -121,11 +121,11 @@ class HttpTransport:
         return self._reader.wire.prepare(ticket, self.endpoint.http1(request), *row_parts)
 
     def withdraw(self) -> int | None:
-        """Take the first prepared request back; return its ticket, or None."""
+        """Take the first prepared request back; return the ticket, or None."""
         return self._reader.wire.withdraw() if isinstance(self._reader, WireLoop) else None
 
     def end_relay(self) -> None:
-        """Count what has left by the relay, which has withdrawn the rest."""
+        """Count the requests that have left by the relay; the rest is withdrawn."""
         if isinstance(self._reader, WireLoop):
             self._reader.deliver(0)
         self._relay = None

@@ -19,7 +19,7 @@ PlainEnd = tuple[int, int, int, int, bytes | None]
 
 
 class PlainTurn(Protocol):
-    """What a plain request belongs to."""
+    """The turn of a plain request."""
 
     @property
     def request(self) -> Request:

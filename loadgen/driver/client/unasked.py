@@ -1,4 +1,4 @@
-"""Bytes at the end of a response, and after it: what can be the end, and unsolicited responses."""
+"""The end of a chunked response in a read, and unsolicited responses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def is_unasked(data: bytes) -> bool:
 
 
 _SHORT: Final = 4
-"""A read of fewer bytes can hold a part of the end that does not look like it."""
+"""A read of fewer bytes can hold a part of the end that looks like no end."""
 
 
 def may_end(data: bytes) -> bool:

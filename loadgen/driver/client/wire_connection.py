@@ -266,7 +266,7 @@ class WireConnection:
         return state != _QUIET
 
     def take(self, fields: tuple[Any, ...]) -> None:
-        """Take the fields of a `ReceivedBatch`, the end of a plain request, or what left where one ended."""
+        """Take the fields of a `ReceivedBatch`, the end of a plain request, or a handover."""
         if self._plain is not None:
             if len(fields) == _HANDOVER:
                 _, ticket, issued_ns, sent_ns, ttft_ns, tokens = fields

@@ -18,7 +18,7 @@ _FAULTS: Final = (
     *("", "a line of the head ends in LF without CR"),
     "the head has a Content-Length and a Transfer-Encoding that is not chunked",
 )
-"""What is malformed, by the state of the parser (`http1_state` in `_http1.h`)."""
+"""The malformed part, by the state of the parser (`http1_state` in `_http1.h`)."""
 
 
 def failure_of(end: str, error: int, *, has_begun: bool) -> tuple[str, str]:

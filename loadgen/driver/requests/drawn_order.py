@@ -54,7 +54,7 @@ def drawn(samples: int, seed: int) -> Order:
 
 
 def weighted(weights: Sequence[float], seed: int) -> Order:
-    """Samples drawn with replacement, each as often as its weight says."""
+    """Samples drawn with replacement, by weight."""
     reach = list(accumulate(weights))
     whole, last = reach[-1], max(place for place, weight in enumerate(weights) if weight > 0)
     # A draw just below 1 may be rounded up to the whole.

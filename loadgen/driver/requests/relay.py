@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from loadgen.driver.requests.session_turns import Claim, Turns
 
 MOST_AHEAD: Final = 512
-"""How many turns are prepared at most: a busy Python is away for as long as compiled code issues them in."""
+"""The most prepared turns: Python may be busy for as long as compiled code takes to issue these turns."""
 
 MOST_BYTES: Final = 1 << 20
-"""How many bytes their bodies have at most, unless one has more."""
+"""The most bytes of prepared bodies, plus one body."""
 
 _FIRST_AT_ONCE: Final = 16
 _STEP_S: Final = 0.01

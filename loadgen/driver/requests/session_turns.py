@@ -63,7 +63,7 @@ class TurnRunner(Protocol):
         """Learn why requests are given up from now on."""
 
     def relay(self, turns: Turns, phase: Phase, claim: Claim, ahead: int | None) -> PreparedTurns | None:
-        """Have compiled code issue single turns of a phase; None where it cannot (`relay.py`)."""
+        """Begin a relay of single turns (`relay.py`); None where Python issues all turns."""
 
 
 class Room(Protocol):
@@ -157,7 +157,7 @@ class Turns:
             await self._room.wait()
 
     def handed_over(self, ttft_ms: float, output_tokens: int, phase: Phase) -> None:
-        """Count the end of a turn, and the next one, which was open and has left in its place."""
+        """Count the end of a turn, and the issue of the prepared turn that follows on the connection."""
         progress = self.progress
         self.scheduled += 1
         self.close()

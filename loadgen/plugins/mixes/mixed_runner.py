@@ -18,7 +18,7 @@ _NOTHING: Final[Mapping[str, Any]] = {}
 
 
 class MixedTurns(TurnMaker):
-    """Makes turns whose payload has the model among the tags."""
+    """Makes turns with the model among the tags of the payload."""
 
     mix: ClassVar[ModelMix]
     seed: ClassVar[int]

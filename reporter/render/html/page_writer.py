@@ -108,7 +108,7 @@ _UNBROKEN: Final = re.compile(r"--[a-z][a-z-]*|(?:&lt;|&gt;)=? [\d.,]+(?: (?:ms|
 
 
 def unbroken(text: str) -> Markup:
-    """A text whose options and bounds stay in one line."""
+    """A text with unbroken options and bounds."""
     from markupsafe import Markup, escape
 
     return Markup(_UNBROKEN.sub(r'<span class="whole">\g<0></span>', str(escape(visible(text)))))  # noqa: S704 (escaped)

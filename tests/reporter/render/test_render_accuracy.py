@@ -106,7 +106,7 @@ def test_scores_are_in_the_report(a_run: Callable[..., Run], golden: Callable[[s
 
 
 def test_parts_that_are_main_figures_are_in_one_table(a_run: Callable[..., Run]) -> None:
-    """With the samples of each; a breakdown with other parts has its own table."""
+    """Categories have their samples; a breakdown with other parts has a separate table."""
     parts = {"stem": GroupScore(41, 0, 0.8, 0.02, WILSON), "law": GroupScore(9, 0, 0.5, 0.02, WILSON)}
     headlines = {"accuracy": figure(0.7), "stem": figure(0.8), "law": figure(0.4)}
     groups = {"category": parts, "subject": {**parts, "botany": parts["law"]}}
