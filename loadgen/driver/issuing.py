@@ -17,7 +17,7 @@ from loadgen.driver.client.failure import Failure
 from loadgen.driver.load import Closed, Offline, Open, TraceArrivals
 from loadgen.driver.phase import RequestNumbers, Shard
 from loadgen.driver.progress import SessionProgress
-from loadgen.driver.requests.session_turns import Turns
+from loadgen.driver.requests.session_turns import Claims, Turns
 from loadgen.driver.requests.think_time import ThinkTime
 from loadgen.driver.system.clock import first_to_end
 from loadgen.driver.user_sessions.session_source import ClaimedSessions, SessionSource
@@ -210,7 +210,7 @@ class Issuer:
             is_full = room is not None and room.full
             return None if is_full or self._is_over(phase, self._clock.now_ns()) else claims.next(reserve)
 
-        self._relay = self._runner.relay(self._turns, phase, claim, ahead)
+        self._relay = self._runner.relay(self._turns, phase, Claims(claim, claims.session), ahead)
 
     def _end_relay(self) -> None:
         if self._relay is not None:

@@ -71,6 +71,7 @@ class ClosedLoop:
         timeouts = Timeouts(limits.pop("timeout_s", 60))
         samples = [Sample(number, "q" * limits.get("length", 1)) for number in range(400)]
         self._requests, self._duration_s = limits.get("requests"), limits.get("duration_s")
+        self._traces = limits.get("trace", False)
         plan = Plan(Closed(USERS), self._requests, self._duration_s, 0, Generation("m"), "chat", 3, timeouts)
         transport_type = limits.get("transport_type", HttpTransport)
         self.transport = transport_type(endpoint(server.url, {}, verify=False), timeouts)
@@ -80,19 +81,19 @@ class ClosedLoop:
             plan.generation,
             self._take,
             follows_plain=True,
-            trace_context=True,
+            trace_context=self._traces,
         )
         claim = limits.get("claim")
         self.issuer = Issuer(
             plan, RequestSource(samples), runner, Clock(), Shard(0, 2 if claim else 1), claim
         )
-        handed_over = relay.TurnRelay.handed_over
+        take = relay.TurnRelay.take
 
-        def counted(*arguments: Any) -> Any:
-            self.relayed += 1
-            return handed_over(*arguments)
+        def counted(turns: relay.TurnRelay, fields: tuple[Any, ...]) -> None:
+            self.relayed += len(fields[1])
+            take(turns, fields)
 
-        monkeypatch.setattr(relay.TurnRelay, "handed_over", counted)
+        monkeypatch.setattr(relay.TurnRelay, "take", counted)
 
     async def run(self, meanwhile: Callable[[], None] | None = None) -> int:
         """Issue the phase, and call `meanwhile` after half a second; return how many were scheduled."""
@@ -132,7 +133,7 @@ class ClosedLoop:
         assert all(line[4] for line in self.rows if line[0] == ISSUED)
         for request, issue in issues.items():
             assert issue["scheduled_ns"] <= issue["at_ns"] <= sent[request]["at_ns"]
-            assert sent[request]["span_id"]
+            assert ("span_id" in sent[request]) == self._traces
         asked = Counter(head.split(b"X-Request-Id: ")[1][:24].decode() for head in server.requests)
         assert {request[:24] for request in issues} == asked.keys()
         progress = self.issuer.progress
@@ -167,9 +168,10 @@ def test_usual_requests_are_relayed(
     assert len({texts for _, texts in ends}) == 1
 
 
+@pytest.mark.parametrize("trace", [True, False])
 @pytest.mark.parametrize("name", UNUSUAL)
 def test_unusual_responses_are_left_to_python(
-    name: str, tls: ssl.SSLContext | None, run: Run, monkeypatch: pytest.MonkeyPatch
+    *, name: str, trace: bool, tls: ssl.SSLContext | None, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A request that compiled code has issued is followed by Python where the response is unusual."""
     script, codes = UNUSUAL[name]
@@ -177,7 +179,7 @@ def test_unusual_responses_are_left_to_python(
 
     async def scenario() -> tuple[ClosedLoop, ScriptedServer, int]:
         async with ScriptedServer(*scripts, tls=tls) as server:
-            loop = ClosedLoop(server, monkeypatch, requests=100)
+            loop = ClosedLoop(server, monkeypatch, requests=100, trace=trace)
             return loop, server, await loop.run()
 
     loop, server, scheduled = run(scenario())

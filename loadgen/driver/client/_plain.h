@@ -54,6 +54,8 @@ typedef struct {
     bool announced; /* FIRST_CHUNK is among the rows */
     bool done, opened, first_reasons;
     char id[MOST_ID];
+    uint64_t ticket; /* of a request that the relay has issued; 0 for one of Python's */
+    int64_t issued;
     size_t id_size, taken, frame; /* pieces that were looked at; where the frame begins that the next one continues */
     const known_shapes *shapes;
     const known_start *start;

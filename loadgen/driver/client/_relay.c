@@ -64,20 +64,14 @@ bool relay_has_room(relay *r) {
     return true;
 }
 
-/* Whether Python has a handover of a connection to learn. */
-bool relay_has(const relay *r, uint64_t connection) {
-    for (size_t i = 0; i < r->handover_count; i++)
-        if (r->handovers[i].connection == connection) return true;
-    return false;
-}
-
-/* Add the row of the issue: the request was due now, as in `Issuer._user`. */
+/* Add the row of the issue: the request is due now, as in `Issuer._user`. */
 bool relay_issues(const prepared *next, plain_rows *rows, plain *p, int64_t at) {
     char digits[24];
     int size = snprintf(digits, sizeof digits, "%lld", (long long)at);
     buffer *data = &rows->scratch;
     data->length = 0;
     memcpy(p->id, next->id.bytes, p->id_size = next->id.size);
+    p->ticket = next->ticket, p->issued = at;
     return buffer_append(data, next->before.bytes, next->before.size) && buffer_append(data, digits, (size_t)size) &&
            buffer_append(data, next->after.bytes, next->after.size) &&
            rows_issued(rows, p, next->code, at, (span){data->bytes, data->length}, next->texts);
@@ -95,16 +89,28 @@ relay relay_detach(relay *r, size_t most) {
     return detached;
 }
 
-/* Append detached handovers to a list; see wire_connection.py. */
-bool relay_append(relay *detached, PyObject *list) {
-    for (const handover *h = detached->handovers; h < detached->handovers + detached->handover_count; h++) {
-        PyObject *object = Py_BuildValue("KKLLLn", (unsigned long long)h->connection, h->ticket, (long long)h->issued,
-                                         (long long)h->sent, (long long)h->ttft, (Py_ssize_t)h->tokens);
-        bool appended = object && !PyList_Append(list, object);
-        Py_XDECREF(object);
-        if (!appended) return false;
+/* Append detached handovers to a list, as one object; see wire_connection.py. */
+bool relay_append(const relay *detached, PyObject *list) {
+    Py_ssize_t count = (Py_ssize_t)detached->handover_count, tokens = 0;
+    if (!count) return true;
+    PyObject *ended = PyList_New(count), *left = PyList_New(count), *ttfts = PyList_New(count);
+    bool made = ended && left && ttfts;
+    for (Py_ssize_t i = 0; made && i < count; i++) {
+        const handover *h = &detached->handovers[i];
+        PyObject *tickets[] = {PyLong_FromUnsignedLongLong(h->ended), PyLong_FromUnsignedLongLong(h->left)}, *ttft = PyFloat_FromDouble((double)h->ttft / 1e6);
+        made = tickets[0] && tickets[1] && ttft;
+        PyList_SetItem(ended, i, tickets[0]);
+        PyList_SetItem(left, i, tickets[1]);
+        PyList_SetItem(ttfts, i, ttft);
+        tokens += (Py_ssize_t)h->tokens;
     }
-    return true;
+    PyObject *object = made ? Py_BuildValue("iOOOn", 0, ended, left, ttfts, tokens) : NULL;
+    bool appended = object && !PyList_Append(list, object);
+    Py_XDECREF(object);
+    Py_XDECREF(ended);
+    Py_XDECREF(left);
+    Py_XDECREF(ttfts);
+    return appended;
 }
 
 void relay_free(relay *r) {

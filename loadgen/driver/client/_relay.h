@@ -9,19 +9,17 @@
 /* A request with its rows; the texts are in `bytes`. */
 typedef struct prepared {
     struct prepared *next;
-    unsigned long long ticket;
+    uint64_t ticket;
     int code;
     span request, id, before, after, texts; /* `before` and `after` the time in the payload of the issue */
     const char *members;                    /* of the row of the sending (rows_sent) */
     char bytes[];
 } prepared;
 
-/* A plain request has ended, and a prepared one has left on its connection. */
+/* A plain request has ended, and a prepared one has left on its connection: the tickets of both (plain.ticket). */
 typedef struct {
-    uint64_t connection;
-    unsigned long long ticket;
-    int64_t issued, sent; /* of the request that left; 0 if the kernel has not taken all of it */
-    int64_t ttft;         /* of the one that ended */
+    uint64_t ended, left;
+    int64_t ttft; /* of the one that ended */
     size_t tokens;
 } handover;
 
@@ -37,10 +35,9 @@ prepared *prepared_of_python(PyObject *arguments);
 void relay_add(relay *r, prepared *next);
 prepared *relay_next(relay *r);
 bool relay_has_room(relay *r);
-bool relay_has(const relay *r, uint64_t connection);
 bool relay_issues(const prepared *next, plain_rows *rows, plain *p, int64_t at);
 relay relay_detach(relay *r, size_t most);
-bool relay_append(relay *detached, PyObject *list);
+bool relay_append(const relay *detached, PyObject *list);
 void relay_free(relay *r);
 
 #endif

@@ -40,7 +40,7 @@ enum {
     READ_BYTES = 64 * 1024,
     MOST_READS = 64,          /* of one connection without a break */
     MOST_READY = 256,         /* connections per turn */
-    HANDOVERS = 16,           /* that Python takes at once: with each it prepares a request */
+    HANDOVERS = 32,           /* that Python takes at once: with each it prepares a request */
     TURNS = 8,                /* of them, after which Python gets the lock if it waits */
     TOGETHER = 128,           /* pieces that are handed over together, unless Python is waiting for them */
     LARGE = 16 * 1024,        /* or as many bytes */
@@ -69,7 +69,7 @@ enum {
 #define PLAUSIBLE_NS 1000000LL    /* arrival.py */
 #define UNSEEN_NS 1000000LL /* after so long without a look at all, an idle connection is looked at before it is used */
 #define FAREWELL_LENGTH 12
-#define INTERFACE 8 /* compiled.py has the same number: raise both when what Python calls or gets changes */
+#define INTERFACE 9 /* compiled.py has the same number: raise both when what Python calls or gets changes */
 #define ENDS (EPOLLRDHUP | EPOLLHUP | EPOLLERR | EPOLLPRI) /* after these a short read may not be the last */
 #define FLAG(value) ((value) ? Py_True : Py_False)
 
@@ -905,6 +905,18 @@ static connection *find_or_raise(wire *w, PyObject *number, uint64_t *id) {
     return c;
 }
 
+/* The ticket of a connection's request, when the relay issued it and when it was sent; zeros for a request of Python's. */
+static PyObject *wire_relayed(wire *w, PyObject *number) {
+    uint64_t id;
+    connection *c = find_or_raise(w, number, &id);
+    if (!c) return NULL;
+    bool relayed = c->plain && c->plain->ticket;
+    uint64_t ticket = relayed ? c->plain->ticket : 0;
+    int64_t issued = relayed ? c->plain->issued : 0, sent = relayed ? c->plain->sent : 0;
+    pthread_mutex_unlock(&w->lock);
+    return Py_BuildValue("KLL", (unsigned long long)ticket, (long long)issued, (long long)sent);
+}
+
 static bool grow(wire *w) {
     size_t capacity = w->capacity * 2 + 64;
     connection **connections = realloc(w->connections, capacity * sizeof *connections);
@@ -1053,6 +1065,7 @@ static bool go_on(wire *w, connection *c) {
     plain *p = c->plain;
     prepared *next = r->first;
     batch *ended = c->batch;
+    uint64_t ticket = p->ticket;
     int64_t now, at = 0;
     if (!next || !p->relays || (now = now_ns()) >= r->until || !relay_has_room(r)) return false;
     c->batch = NULL;
@@ -1063,16 +1076,17 @@ static bool go_on(wire *w, connection *c) {
     }
     if (!ready || !relay_issues(next, &w->rows, p, now)) {
         p->on = false;
+        p->ticket = ticket;
         c->batch = ended;
         return false;
     }
     handover *left = r->handovers + r->handover_count++;
-    *left = (handover){identity(c), next->ticket, now, 0, ended->ttft, ended->tokens};
+    *left = (handover){ticket, next->ticket, ended->ttft, ended->tokens};
     batch_put_back(w, ended);
     relay_next(r);
     bool sent = begin(w, c, (const char *)next->request.bytes, next->request.size, &at);
     p->on = sent && rows_sent(&w->rows, p, at, now_ns(), next->members);
-    p->sent = left->sent = sent ? at : 0;
+    p->sent = sent ? at : 0;
     free(next);
     return true;
 }
@@ -1145,10 +1159,6 @@ static PyObject *wire_take(wire *w, PyObject *arguments) {
     if (!PyArg_ParseTuple(arguments, "Oi", &number, &reads)) return NULL;
     connection *c = find_or_raise(w, number, &id);
     if (!c) return NULL;
-    if (relay_has(&w->relay, id)) {
-        pthread_mutex_unlock(&w->lock);
-        Py_RETURN_FALSE;
-    }
     if (c->plain) c->plain->relays = false;
     bool left;
     if (reads && c->active) read_connection(w, c, reads, false, &left);
@@ -1408,8 +1418,9 @@ static PyMethodDef wire_methods[] = {
     {"collect", (PyCFunction)wire_collect, METH_O, "Return what came, at most so many batches, and what has left where plain requests ended."},
     {"relay", (PyCFunction)wire_relay, METH_VARARGS, "Have prepared requests leave where plain ones end, until a moment; with how few left Python learns of it."},
     {"prepare", (PyCFunction)wire_prepare, METH_VARARGS, "Prepare a request; return whether it can leave where a plain one ends."},
+    {"relayed", (PyCFunction)wire_relayed, METH_O, "The ticket of the request that a connection carries, when it was issued and when sent; zeros for one of Python's."},
     {"withdraw", (PyCFunction)wire_withdraw, METH_NOARGS, "Take the first prepared request back; return its ticket, or None."},
-    {"take", (PyCFunction)wire_take, METH_VARARGS, "Return what came on one connection, after so many reads; None; or False before its handovers are taken."},
+    {"take", (PyCFunction)wire_take, METH_VARARGS, "Return what came on one connection, after so many reads; or None."},
     {"calm", (PyCFunction)wire_calm, METH_O, "Hand over the rest of a response in larger batches."},
     {"upload", (PyCFunction)wire_upload, METH_O, "Return how long a large request was, when it began, its last byte left and was acknowledged, and the round-trip time."},
     {"heard", (PyCFunction)wire_heard, METH_O, "When the last bytes of the response arrived, ns; 0 before the first."},

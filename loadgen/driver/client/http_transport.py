@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from loadgen.driver.client.connection import Connection
     from loadgen.driver.client.endpoint import Endpoint, Request
     from loadgen.driver.client.exchange import Exchange
-    from loadgen.driver.client.plain_request import NextTurns, PlainTurn
+    from loadgen.driver.client.plain_protocols import NextTurns, PlainTurn
     from loadgen.driver.client.plain_shapes import PlainShapes
     from loadgen.driver.client.ready import Ready
     from loadgen.driver.client.silence_timeouts import Silence, SilenceTimeouts
@@ -89,18 +89,17 @@ class HttpTransport:
         if self._taught != shapes.version:
             self._taught = shapes.version
             reader.wire.teach(shapes.source())
-        over = partial(self._plain_over, connection)
-        plain = PlainRequest(turn, connection.resume, resumed, over, self._handed_over, reader.loop)
-        relays = self._relay is not None and not answers
+        over, relay = partial(self._plain_over, connection), None if answers else self._relay
+        plain = PlainRequest(turn, issued[1], connection, resumed, over, relay, reader.loop)
         data = self.endpoint.http1(turn.request)
-        if not connection.plain(data, issued, plain, answers=answers, relays=relays):
+        if not connection.plain(data, issued, plain, answers=answers, relays=relay is not None):
             return None
         self._idle.pop()
         self._deadlines.start(plain)
         if not plain.sent_ns:
             plain.give_up()
-        elif self._relay is not None:
-            self._relay.fill(1)
+        elif relay is not None:
+            relay.fill(1)
         return plain
 
     @property
@@ -117,6 +116,7 @@ class HttpTransport:
         assert isinstance(self._reader, WireLoop)  # noqa: S101 (a plain request has been sent)
         if self._relaying is not None:
             self._reader.wire.relay(*self._relaying)
+            self._reader.relay(self._relay)
             self._relaying = None
         return self._reader.wire.prepare(ticket, self.endpoint.http1(request), *row_parts)
 
@@ -128,19 +128,8 @@ class HttpTransport:
         """Count the requests that have left by the relay; the rest is withdrawn."""
         if isinstance(self._reader, WireLoop):
             self._reader.deliver(0)
+            self._reader.relay(None)
         self._relay = None
-
-    def _handed_over(
-        self, plain: PlainRequest, ticket: int, issued_ns: int, ttft_ns: int, tokens: int
-    ) -> None:
-        """Observe the request that has left where a plain one ended."""
-        assert self._relay is not None  # noqa: S101 (it ends after the last handover)
-        self._deadlines.stop(plain)
-        self._deadlines.start(plain, begun_ns=issued_ns)
-        plain.deadline_ns = None
-        plain.turn = self._relay.handed_over(plain.turn, ticket, issued_ns, ttft_ns, tokens)
-        if not plain.sent_ns:
-            plain.give_up()
 
     def abandon(self, plain: PlainRequest) -> Exchange | None:
         """Give a plain request up; return an exchange with what has arrived, or None after the end."""
@@ -153,7 +142,7 @@ class HttpTransport:
         if (exchange := plain.exchange) is None:
             self._idle.append(connection)
         else:
-            exchange.due_s = self._deadlines.due_s(plain)
+            exchange.due_s = self._deadlines.after(plain.issued_ns)
             self._carriers[exchange] = connection
         self._deadlines.stop(plain)
 
@@ -232,17 +221,19 @@ class HttpTransport:
             self._reader = None
 
     def _late(self, late: Exchange | PlainRequest, due_s: float) -> None:
-        due_ns = round(due_s * _SECOND)  # the event loop's clock is CLOCK_MONOTONIC
-        exchange: Exchange | None
-        if isinstance(late, PlainRequest):
-            turn, late.deadline_ns = late.turn, due_ns
-            exchange = late.give_up()
-            if late.turn is not turn:  # that one had ended
-                return
-        else:
-            exchange = late
-        if exchange is not None:
-            self._give_up(exchange, Failure.TOTAL_TIMEOUT, self._too_late, due_ns)
+        # The event loop's clock is CLOCK_MONOTONIC.
+        if not isinstance(late, PlainRequest):
+            self._give_up(late, Failure.TOTAL_TIMEOUT, self._too_late, round(due_s * _SECOND))
+            return
+        ticket, issued_ns, _ = late.connection.relayed()
+        due_s = self._deadlines.after(issued_ns or late.issued_ns)
+        if due_s > time.monotonic():
+            self._deadlines.start(late, due_s)  # the connection carries a later request
+            return
+        late.deadline = ticket, round(due_s * _SECOND)
+        exchange = late.give_up()
+        if exchange is not None and late.ticket == ticket:
+            self._give_up(exchange, Failure.TOTAL_TIMEOUT, self._too_late, late.deadline[1])
 
     def _silent(self, exchange: Exchange, silence: Silence) -> None:
         self._give_up(exchange, *silence)

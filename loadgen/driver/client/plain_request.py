@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from asyncio import Future
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from loadgen.driver.client.exchange import REUSED
 
@@ -11,75 +11,67 @@ if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
     from collections.abc import Callable
 
-    from loadgen.driver.client.endpoint import Request
     from loadgen.driver.client.exchange import Exchange
+    from loadgen.driver.client.plain_protocols import Carrier, NextTurns
 
 PlainEnd = tuple[int, int, int, int, bytes | None]
 """The end of a plain request, whose rows are written: connection, TTFT in ns, tokens, time in ns, answer."""
 
 
-class PlainTurn(Protocol):
-    """The turn of a plain request."""
-
-    @property
-    def request(self) -> Request:
-        """The request."""
-
-    @property
-    def sent_members(self) -> str:
-        """JSON members of the event of the sending, with a comma after each."""
-
-
-class NextTurns(Protocol):
-    """The turns that compiled code issues where plain requests end (`loadgen.driver.requests.relay`)."""
-
-    def fill(self, limit: int) -> bool:
-        """Prepare at most `limit` turns; tell whether there is room for more."""
-
-    def handed_over(self, before: Any, ticket: int, issued_ns: int, ttft_ns: int, tokens: int) -> PlainTurn:
-        """Count a turn that has ended and the next one, which has left; return the latter."""
-
-
 class PlainRequest:
     """The observer of a connection while compiled code follows the response.
 
-    `leave` has compiled code leave the rest to an exchange, which `resumed` makes of the turn and whether the
-    log has the first chunk; `is_over` is called then, or at the end. `handed_over` is called when the request
-    has ended and a prepared one has left on the connection, of which the object is the observer from then on.
+    `resumed` makes an exchange of the turn and whether the log has the first chunk, to follow the rest of an
+    unusual response; `is_over` is called then, or at the end. With a `relay`, prepared requests may leave on
+    the connection where the request ends: `learn` makes the object the observer of the latest one.
 
     Attributes:
         turn: What the request belongs to.
+        connection: What carries the request.
         finished: The end of the request; None where an exchange follows the rest.
         exchange: What follows the rest; None before.
-        sent_ns: When the request was sent, ns of CLOCK_MONOTONIC; 0 while it is not sent whole.
-        deadline_ns: From when on nothing counts that arrives; None before that moment is past.
+        ticket: The ticket of the request in the relay; 0 for a request that Python has issued.
+        issued_ns: When the request was issued, ns of CLOCK_MONOTONIC.
+        sent_ns: When the request was sent; 0 while it is not sent whole.
+        deadline: A ticket, and the moment from which on nothing counts that arrives for that request.
     """
 
     __slots__ = (
-        *("_is_over", "_leave", "_resumed"),
-        *("deadline_ns", "exchange", "finished", "handed_over", "sent_ns", "turn"),
+        *("_is_over", "_relay", "_resumed", "connection", "deadline", "exchange", "finished", "issued_ns"),
+        *("sent_ns", "ticket", "turn"),
     )
 
     def __init__(
         self,
         turn: Any,
-        leave: Callable[[], None],
+        issued_ns: int,
+        connection: Carrier,
         resumed: Callable[[Any, bool], Exchange],
         is_over: Callable[[PlainRequest], None],
-        handed_over: Callable[..., None],
+        relay: NextTurns | None,
         loop: AbstractEventLoop,
     ) -> None:
         self.turn = turn
+        self.connection = connection
         self.finished: Future[PlainEnd | None] = Future(
             loop=loop
         )  # without the loop, it asks for the process id
         self.exchange: Exchange | None = None
-        self.sent_ns = 0
-        self.deadline_ns: int | None = None
-        self._leave = leave
+        self.ticket = self.sent_ns = 0
+        self.issued_ns = issued_ns
+        self.deadline: tuple[int, int] | None = None
         self._resumed = resumed
         self._is_over = is_over
-        self.handed_over = handed_over
+        self._relay = relay
+
+    def learn(self) -> None:
+        """Observe the request that the connection carries by now."""
+        if self._relay is None:
+            return
+        ticket, issued_ns, sent_ns = self.connection.relayed()
+        if ticket != self.ticket:
+            self.ticket, self.issued_ns, self.sent_ns = ticket, issued_ns, sent_ns
+            self.turn = self._relay.turn(ticket)
 
     def ended(self, end: PlainEnd | None) -> None:
         """Note the end of the request, or None for one with an exchange."""
@@ -92,12 +84,13 @@ class PlainRequest:
         exchange = self.exchange = self._resumed(self.turn, announced)
         exchange.setup = REUSED
         exchange.sent_ns = self.sent_ns or None
-        exchange.deadline_ns = self.deadline_ns
+        if self.deadline is not None and self.deadline[0] == self.ticket:
+            exchange.deadline_ns = self.deadline[1]
         self.ended(None)
         return exchange
 
     def give_up(self) -> Exchange | None:
         """Return an exchange with what has arrived; None after the end."""
         if self.exchange is None:
-            self._leave()
+            self.connection.resume()
         return self.exchange

@@ -101,16 +101,20 @@ class Deadlines(Generic[_T]):
         self._timer: asyncio.TimerHandle | None = None
         self._apart: dict[_T, asyncio.TimerHandle] = {}
 
-    def start(self, who: _T, due_s: float | None = None, begun_ns: int = 0) -> None:
-        """Start a request's time limit, now or at `begun_ns`; or continue one, on the event loop's clock."""
+    def start(self, who: _T, due_s: float | None = None) -> None:
+        """Start a request's time limit now, or continue one, on the event loop's clock."""
         if due_s is not None:
             self._apart[who] = asyncio.get_running_loop().call_at(due_s, self._expire_apart, who, due_s)
             return
         # The event loop's clock is CLOCK_MONOTONIC.
-        due_s = self._due_s[who] = (begun_ns / 1e9 or time.monotonic()) + self._after_s
+        due_s = self._due_s[who] = time.monotonic() + self._after_s
         if self._timer is None:
             loop = asyncio.get_running_loop()
             self._timer = loop.call_at(due_s, self._expire, loop)
+
+    def after(self, begun_ns: int) -> float:
+        """The end of the time limit of a request that began at a time, on the event loop's clock."""
+        return begun_ns / 1e9 + self._after_s
 
     def due_s(self, who: _T) -> float:
         """The end of a request's time limit, on the event loop's clock; now, if already past."""

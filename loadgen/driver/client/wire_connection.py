@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from loadgen.driver.client._wire import Body
     from loadgen.driver.client.arrival import StampingSocket
     from loadgen.driver.client.exchange import Exchange
+    from loadgen.driver.client.plain_protocols import NextTurns
     from loadgen.driver.client.plain_request import PlainRequest
     from loadgen.driver.client.tls import TLSLayer
     from recorder.schema import Row
@@ -86,8 +87,8 @@ class ReceivedBatch(NamedTuple):
     announced: bool  #: of a plain request, whether the rows have the first chunk
 
 
+_RELAY: Final = 0  #: the number of no connection
 _WHOLE: Final = len(ReceivedBatch._fields)
-_HANDOVER: Final = 6
 _END: Final = ReceivedBatch._fields.index("end")
 
 
@@ -99,7 +100,7 @@ class WireLoop:
 
         self.wire = Wire()
         self.loop = asyncio.get_running_loop()
-        self._connections: dict[int, WireConnection | _Handshake] = {}
+        self._connections: dict[int, WireConnection | _Handshake | NextTurns] = {}
         self._connected: dict[int, int] = {}
         self.loop.add_reader(self.wire.fileno(), self.deliver)
 
@@ -125,6 +126,13 @@ class WireLoop:
         self._connections[number] = connection
         return number
 
+    def relay(self, relay: NextTurns | None) -> None:
+        """Have a relay learn of the requests that leave where others end (`_relay.c`); None: none leaves."""
+        if relay is None:
+            self._connections.pop(_RELAY, None)
+        else:
+            self._connections[_RELAY] = relay
+
     def forget(self, number: int) -> None:
         """Close a connection."""
         del self._connections[number]
@@ -144,7 +152,7 @@ class WireLoop:
         self._connections.clear()
 
     def deliver(self, limit: int = _AT_ONCE) -> bool:
-        """Pass on `limit` batches at most, after the requests that have left where others ended."""
+        """Pass on `limit` batches at most; with 0, only what the relay has to learn."""
         batches = self.wire.collect(limit)
         for batch in batches:
             if (connection := self._connections.get(batch[0])) is not None:
@@ -228,6 +236,15 @@ class WireConnection:
         observer.sent_ns = sent_ns
         return True
 
+    def relayed(self) -> tuple[int, int, int]:
+        """The ticket of the request that the relay has sent, when issued and when sent; zeros for none."""
+        if self._number is None:
+            return 0, 0, 0
+        ticket, issued_ns, sent_ns = self._loop.wire.relayed(self._number)
+        if ticket:
+            self._is_kept, self._begun_ns = True, sent_ns or issued_ns
+        return ticket, issued_ns, sent_ns
+
     def resume(self) -> None:
         """Have Python follow the rest of a request that compiled code has followed so far."""
         self.read_on()
@@ -266,16 +283,11 @@ class WireConnection:
         return state != _QUIET
 
     def take(self, fields: tuple[Any, ...]) -> None:
-        """Take the fields of a `ReceivedBatch`, the end of a plain request, or a handover."""
+        """Take the fields of a `ReceivedBatch`, or the end of a plain request."""
         if self._plain is not None:
-            if len(fields) == _HANDOVER:
-                _, ticket, issued_ns, sent_ns, ttft_ns, tokens = fields
-                self._is_kept, self._begun_ns = True, sent_ns or issued_ns
-                self._plain.sent_ns = sent_ns
-                self._plain.handed_over(self._plain, ticket, issued_ns, ttft_ns, tokens)
-                return
             if len(fields) < _WHOLE:
                 plain, self._plain, self._is_kept = self._plain, None, True
+                plain.learn()
                 plain.ended(fields)
                 return
             self._go_on(self._plain, announced=fields[-1])
@@ -285,6 +297,7 @@ class WireConnection:
             self.is_stale()
 
     def _go_on(self, plain: PlainRequest, *, announced: bool) -> None:
+        plain.learn()
         self._plain, self._observer = None, plain.resume(announced=announced)
 
     def _take_part(self, fields: tuple[Any, ...], observer: Exchange) -> None:
@@ -317,8 +330,9 @@ class WireConnection:
     def _take(self, reads: int) -> None:
         if self._number is None:
             return
-        while (batch := self._loop.wire.take(self._number, reads)) is False:
-            self._loop.deliver(0)
+        batch = self._loop.wire.take(self._number, reads)
+        if self._plain is not None:
+            self._loop.deliver(0)  # the relay learns first which request this is
         if batch is not None:
             self.take(batch)
 

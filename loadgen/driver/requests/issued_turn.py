@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import count
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from workloads.sample import Sample
 
 _READ: Final = AnswerUse.READ
+_NOTHING: Final[Mapping[str, Any]] = {}
 
 
 class IssuedTurn(NamedTuple):
@@ -39,6 +39,7 @@ class TurnMaker:
 
     Attributes:
         refused: The members of requests that the endpoint has refused; None before it has.
+        made: How many turns were made: the number of the latest one, from 1.
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class TurnMaker:
         trace_context: bool,
     ) -> None:
         self.refused: RefusedMembers | None = None
+        self.made = 0
         self._codec = codec
         self._generation = generation
         self._endpoints = endpoints
@@ -62,7 +64,7 @@ class TurnMaker:
 
             self._traces = TraceContext
         self._asked: set[int | tuple[int, int]] = set()
-        self._origin, self._numbers = token_hex(8), count()
+        self._origin = token_hex(8)
 
     def make(
         self,
@@ -75,7 +77,7 @@ class TurnMaker:
         use: AnswerUse,
     ) -> tuple[IssuedTurn, dict[str, Any]]:
         """A turn, and the payload of the issue, which begins with `scheduled_ns`."""
-        sample_uuid = f"{self._origin}{next(self._numbers):016x}"
+        self.made += 1
         trace = None if self._traces is None else self._traces.new()
         data = self._payload(sample, scheduled_ns, phase, endpoint, more)
         asked = _asked(sample)
@@ -86,7 +88,11 @@ class TurnMaker:
             data["trace_id"] = trace.trace_id
         if self.refused is not None:
             body = self.refused.fitted(body)
-        return IssuedTurn(self._request(sample_uuid, body, trace, more), trace, more), data
+        return IssuedTurn(self._request(self.made, body, trace, more), trace, more), data
+
+    def again(self, number: int, body: bytes) -> IssuedTurn:
+        """Make a turn once more, of which nothing was drawn and no member refused."""
+        return IssuedTurn(self._request(number, body, None, _NOTHING), None, _NOTHING)
 
     def forget(self, sample: Sample) -> None:
         """Note that a sample has not been asked after all."""
@@ -107,8 +113,9 @@ class TurnMaker:
         return data
 
     def _request(
-        self, sample_uuid: str, body: bytes, trace: TraceContext | None, more: Mapping[str, Any]
+        self, number: int, body: bytes, trace: TraceContext | None, more: Mapping[str, Any]
     ) -> Request:
+        sample_uuid = f"{self._origin}{number:016x}"
         headers = () if self._session_headers is None else self._session_headers.of(sample_uuid, more)
         traceparent = trace.traceparent if trace else ""
         return Request("POST", self._codec.path, sample_uuid, body, traceparent, headers, self._content_type)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from itertools import count
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from loadgen.driver.requests.turn_outcome import AnswerUse
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from loadgen.driver.client.http_transport import HttpTransport
     from loadgen.driver.phase import Phase
     from loadgen.driver.requests.issued_turn import IssuedTurn, TurnMaker
-    from loadgen.driver.requests.session_turns import Claim, Turns
+    from loadgen.driver.requests.session_turns import Claims, Turns
 
 MOST_AHEAD: Final = 512
 """The most prepared turns: Python may be busy for as long as compiled code takes to issue these turns."""
@@ -38,8 +37,8 @@ _NEVER_NS: Final = 2**63 - 1
 
 class _Prepared(NamedTuple):
     request: int
-    session: Any  #: a `SingleTurn`
-    turn: IssuedTurn
+    size: int  #: of the body, in bytes
+    turn: IssuedTurn | None  #: None for a turn that can be made again
 
 
 class TurnRelay:
@@ -47,36 +46,33 @@ class TurnRelay:
 
     Args:
         maker: Makes the turns.
-        issued: When each open turn was issued, by its id.
         transport: Sends the turns.
         turns: The counts of all turns; a prepared turn is open there until issued.
         phase: The phase of the turns.
-        claim: Claims what to prepare.
-        is_ready: Whether compiled code knows what responses look like.
+        claims: Claims what to prepare.
         ahead: How many turns to prepare at most; None for `MOST_AHEAD`.
+        is_ready: Whether compiled code knows what responses look like.
     """
 
     def __init__(
         self,
         maker: TurnMaker,
-        issued: dict[str, int],
         transport: HttpTransport,
         turns: Turns,
         phase: Phase,
-        claim: Claim,
+        claims: Claims,
         ahead: int | None,
         is_ready: Callable[[], bool],
     ) -> None:
         self._maker = maker
-        self._issued = issued
         self._transport = transport
         self._turns = turns
         self._phase = phase
-        self._claim = claim
+        self._claims = claims
         self._ahead = min(ahead or MOST_AHEAD, MOST_AHEAD)
-        self._tickets = count()
         self._prepared: dict[int, _Prepared] = {}
-        self._apart: deque[_Prepared] = deque()
+        self._under_way: dict[int, _Prepared] = {}
+        self._apart: deque[tuple[int, Any]] = deque()
         self._bytes = 0
         self._is_open = True
         self._beginning = asyncio.create_task(self._begin(is_ready))
@@ -87,56 +83,64 @@ class TurnRelay:
         while not is_ready() or self.fill(_FIRST_AT_ONCE):  # noqa: ASYNC110 (polled: nothing signals it)
             await asyncio.sleep(_STEP_S)
 
-    def fill(self, limit: int = 2) -> bool:
+    def fill(self, limit: int) -> bool:
         """Prepare the next turns, at most `limit`; tell whether there is room for more."""
         for _ in range(limit):
             is_full = len(self._prepared) >= self._ahead or self._bytes >= MOST_BYTES
-            if not self._is_open or is_full or self._apart or (claimed := self._claim()) is None:
+            if not self._is_open or is_full or self._apart or (claimed := self._claims.claim()) is None:
                 return False
             self._prepare(*claimed)
         return True
 
     def _prepare(self, request: int, session: Any) -> None:
-        ticket, phase = next(self._tickets), self._phase.name
-        turn, data = self._maker.make(session.sample, session.body, 0, phase, 0, session.more, _MEASURED)
+        maker, phase = self._maker, self._phase.name
+        turn, data = maker.make(session.sample, session.body, 0, phase, 0, session.more, _MEASURED)
         code, _, sample_uuid, payload, texts, _ = row((_ISSUED, 0, turn.request.request_id, data))
         assert payload is not None  # noqa: S101 (no row of an issue is empty)
         before, after = payload[: len(_ISSUED_AT)], payload[len(_ISSUED_AT) + 1 :]
-        prepared = _Prepared(request, session, turn)
         parts = turn.sent_members, code, sample_uuid, before, after, texts
-        if self._transport.prepare(ticket, turn.request, *parts):
-            self._prepared[ticket] = prepared
+        if self._transport.prepare(maker.made, turn.request, *parts):
+            is_drawn = turn.trace is not None or turn.more or maker.refused is not None
+            self._prepared[maker.made] = _Prepared(request, len(session.body), turn if is_drawn else None)
             self._bytes += len(session.body)
         else:
-            self._apart.append(prepared)
+            self._apart.append((request, session))
         self._turns.open()
 
-    def handed_over(
-        self, before: IssuedTurn, ticket: int, issued_ns: int, ttft_ns: int, tokens: int
-    ) -> IssuedTurn:
-        """Count a turn that has ended and the next one, which has left; return the latter."""
-        turn = self._taken(ticket).turn
-        del self._issued[before.request.request_id]
-        self._issued[turn.request.request_id] = issued_ns
-        self._turns.handed_over(ttft_ns / 1e6, tokens, self._phase)
-        self.fill()
-        return turn
+    def take(self, fields: tuple[int, list[int], list[int], list[float], int]) -> None:
+        """Count turns that have ended, and those that have left in their place.
+
+        Args:
+            fields: 0, the tickets of both, TTFTs in ms, and the output tokens of all.
+        """
+        _, ended, left, ttfts_ms, tokens = fields
+        for before, ticket in zip(ended, left, strict=True):
+            self._under_way.pop(before, None)
+            self._under_way[ticket] = self._taken(ticket)
+        self._turns.handed_over(ttfts_ms, tokens, self._phase)
+        self.fill(2 * len(left))
+
+    def turn(self, ticket: int) -> IssuedTurn:
+        """Return a turn that has left, and that compiled code issues no other turn after."""
+        request, _, turn = self._under_way.pop(ticket)
+        return turn or self._maker.again(ticket, self._claims.session(request).body)
 
     def take_back(self) -> tuple[int, Any] | None:
         """Take the first prepared turn back, to be issued by Python; None for none."""
         if self._prepared and (ticket := self._transport.withdraw()) is not None:
-            prepared = self._taken(ticket)
+            request = self._taken(ticket).request
+            session = self._claims.session(request)
         elif self._apart:
-            prepared = self._apart.popleft()
+            request, session = self._apart.popleft()
         else:
             return None
         self._turns.close()
-        self._maker.forget(prepared.session.sample)
-        return prepared.request, prepared.session
+        self._maker.forget(session.sample)
+        return request, session
 
     def _taken(self, ticket: int) -> _Prepared:
         prepared = self._prepared.pop(ticket)
-        self._bytes -= len(prepared.session.body)
+        self._bytes -= prepared.size
         return prepared
 
     def close(self) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from loadgen.driver.requests.turn_outcome import LEFT, AnswerUse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Mapping
+    from collections.abc import Callable, Coroutine, Mapping, Sequence
 
     from loadgen.driver.phase import Phase
     from loadgen.driver.progress import SessionProgress
@@ -18,11 +18,15 @@ if TYPE_CHECKING:
     from loadgen.driver.system.clock import Clock
     from workloads.sample import Sample
 
-    Claim = Callable[[], tuple[int, Any] | None]
-    """Claims a number and a session of one turn; None where there is nothing to claim now."""
-
 _NOTHING: Final[Mapping[str, Any]] = {}
 _MEASURED: Final = AnswerUse.MEASURED
+
+
+class Claims(NamedTuple):
+    """Sessions of one turn, to be claimed one after another."""
+
+    claim: Callable[[], tuple[int, Any] | None]  #: claims a number and the session; None for nothing to claim
+    session: Callable[[int], Any]  #: makes the session of a number once more
 
 
 class PreparedTurns(Protocol):
@@ -62,7 +66,7 @@ class TurnRunner(Protocol):
     def give_up_for(self, reason: str) -> None:
         """Learn why requests are given up from now on."""
 
-    def relay(self, turns: Turns, phase: Phase, claim: Claim, ahead: int | None) -> PreparedTurns | None:
+    def relay(self, turns: Turns, phase: Phase, claims: Claims, ahead: int | None) -> PreparedTurns | None:
         """Begin a relay of single turns (`relay.py`); None where Python issues all turns."""
 
 
@@ -141,9 +145,9 @@ class Turns:
         self._open += 1
         self._all_closed.clear()
 
-    def close(self) -> None:
-        """Note that an open session has no turn left to ask."""
-        self._open -= 1
+    def close(self, count: int = 1) -> None:
+        """Note that open sessions have no turn left to ask."""
+        self._open -= count
         if not self._open:
             self._all_closed.set()
 
@@ -156,15 +160,15 @@ class Turns:
         if self._room is not None and self._room.full:
             await self._room.wait()
 
-    def handed_over(self, ttft_ms: float, output_tokens: int, phase: Phase) -> None:
-        """Count the end of a turn, and the issue of the prepared turn that follows on the connection."""
-        progress = self.progress
-        self.scheduled += 1
-        self.close()
-        progress.recent_ttft_ms.append(ttft_ms)
+    def handed_over(self, ttfts_ms: Sequence[float], output_tokens: int, phase: Phase) -> None:
+        """Count turns that have ended, and the prepared turns that have left in their place."""
+        progress, count = self.progress, len(ttfts_ms)
+        self.scheduled += count
+        self.close(count)
+        progress.recent_ttft_ms.extend(ttfts_ms)
         if phase.name == "performance":
-            progress.issued += 1
-            progress.completed += 1
+            progress.issued += count
+            progress.completed += count
             progress.output_tokens += output_tokens
 
     def why_over(self, phase: Phase, at_ns: int) -> str | None:

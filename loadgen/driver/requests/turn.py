@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from loadgen.driver.requests.cache_buster import TraceContext
     from loadgen.driver.requests.relay import TurnRelay
     from loadgen.driver.requests.session_headers import SessionHeaders
-    from loadgen.driver.requests.session_turns import Claim, Turns
+    from loadgen.driver.requests.session_turns import Claims, Turns
     from workloads.sample import Sample
 
     Emit = Callable[[Event], None]
@@ -122,7 +122,7 @@ class RequestRunner:
         body = self._codec.request(sample, generation)
         return body if isinstance(body, bytes) else orjson.dumps(body)
 
-    def relay(self, turns: Turns, phase: Phase, claim: Claim, ahead: int | None) -> TurnRelay | None:
+    def relay(self, turns: Turns, phase: Phase, claims: Claims, ahead: int | None) -> TurnRelay | None:
         """Have compiled code issue turns; None where Python follows requests, and for several endpoints."""
         if not self._in_c or self.endpoints > 1:
             return None
@@ -130,7 +130,7 @@ class RequestRunner:
 
         transport = self._in_c[0]
         is_ready = lambda: transport.can_relay and self._shapes.version > 0  # noqa: E731
-        return TurnRelay(self.turns, self._open, transport, turns, phase, claim, ahead, is_ready)
+        return TurnRelay(self.turns, transport, turns, phase, claims, ahead, is_ready)
 
     def give_up_for(self, reason: str) -> None:
         """Say why requests are given up from now on."""
@@ -148,8 +148,9 @@ class RequestRunner:
     ) -> TurnOutcome:
         """Issue one request now, with `more` in the event, and follow the request to the end."""
         turn, data = self.turns.make(sample, body, scheduled_ns, phase, endpoint, more, use)
-        self._open[turn.request.request_id] = issued_ns = time.monotonic_ns()
-        issued = _ISSUED, issued_ns, turn.request.request_id, data
+        opened = turn.request.request_id
+        self._open[opened] = issued_ns = time.monotonic_ns()
+        issued = _ISSUED, issued_ns, opened, data
         try:
             exchange = None
             if self._in_c and use is not _READ:
@@ -165,17 +166,17 @@ class RequestRunner:
                             self._emit_cancelled(turn.request.request_id, exchange, 1)
                             exchange.stream.release()
                         raise
-                    turn = plain.turn
                     if end is not None:
                         return outcome_of(end)
-                    exchange = plain.exchange
+                    turn, exchange = plain.turn, plain.exchange
+                    self._open[opened] = issued_ns = plain.issued_ns
             if exchange is None:
                 self._emit(Event(*issued))
                 reader = reader_of(self._codec, sample, turn.request.body if use is _READ else b"")
-                exchange = self._exchange(turn.request.request_id, 1, turn.trace, reader)
-            return await self._follow(self._transports[endpoint], turn, exchange, use)
+                exchange = self._exchange(opened, 1, turn.trace, reader)
+            return await self._follow(self._transports[endpoint], turn, issued_ns / _SECOND, exchange, use)
         finally:
-            del self._open[turn.request.request_id]
+            del self._open[opened]
 
     def _resumed(self, turn: IssuedTurn, announced: bool) -> Exchange:  # noqa: FBT001
         return self._exchange(turn.request.request_id, 1, turn.trace, self._codec, announced=announced)
@@ -184,13 +185,13 @@ class RequestRunner:
         self,
         transport: Transport,
         turn: IssuedTurn,
+        issued_s: float,
         exchange: Exchange,
         use: AnswerUse,
     ) -> TurnOutcome:
         """Follow an issued request to the end, with all attempts."""
         request, trace, more = turn
         sample_uuid, reader = request.request_id, exchange.stream.reader
-        issued_s = self._open[sample_uuid] / _SECOND
         left_out: tuple[str, ...] = ()
         attempt, failure = 1, None
         try:

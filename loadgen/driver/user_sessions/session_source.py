@@ -121,4 +121,8 @@ class ClaimedSessions:
         request = self._latest = self._numbers.number(claimed)
         if not phase.has(self._numbers.number(claimed + 1)):
             self._exhausted.set()
-        return (request, self._source.session(phase, request, self._step)) if phase.has(request) else None
+        return (request, self.session(request)) if phase.has(request) else None
+
+    def session(self, request: int) -> UserSession:
+        """The session of a claimed number."""
+        return self._source.session(self._phase, request, self._step)

@@ -1,0 +1,43 @@
+"""What a plain request needs: a turn, a connection, and the turns that leave where the request ends."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from loadgen.driver.client.endpoint import Request
+
+
+class PlainTurn(Protocol):
+    """The turn of a plain request."""
+
+    @property
+    def request(self) -> Request:
+        """The request."""
+
+    @property
+    def sent_members(self) -> str:
+        """JSON members of the event of the sending, with a comma after each."""
+
+
+class Carrier(Protocol):
+    """The connection of a plain request."""
+
+    def relayed(self) -> tuple[int, int, int]:
+        """The ticket of the request that the relay has sent, when issued and when sent; zeros for none."""
+
+    def resume(self) -> None:
+        """Have Python follow the rest of the request."""
+
+
+class NextTurns(Protocol):
+    """The turns that compiled code issues where plain requests end (`loadgen.driver.requests.relay`)."""
+
+    def fill(self, limit: int) -> bool:
+        """Prepare at most `limit` turns; tell whether there is room for more."""
+
+    def take(self, fields: tuple[Any, ...]) -> None:
+        """Count turns that have left where others ended (`_relay.c`)."""
+
+    def turn(self, ticket: int) -> PlainTurn:
+        """Return a turn that has left, and that compiled code issues no other turn after."""
