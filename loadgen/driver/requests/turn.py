@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 import time
 from collections import deque
 from contextlib import suppress
@@ -249,15 +248,17 @@ class RequestRunner:
 
     async def caught_up(self) -> int:
         """Emit the end of each request with a complete response; return until when none is missing, in ns."""
-        # Before the first request that is open was issued, no answer to any of them can have come.
-        until_ns = min(time.monotonic_ns(), min(self._open.values(), default=sys.maxsize))
+        now_ns = time.monotonic_ns()
         moments = [await transport.caught_up() for transport in self._transports]
         # Those whose exchanges are over go on before this does; long answers among them are decoded by parts.
         await asyncio.sleep(0)
         decoding = list(self._decoding)
         while any(exchange in self._decoding for exchange in decoding):  # noqa: ASYNC110 (it takes few turns)
             await asyncio.sleep(0)
-        return max(until_ns, min(moment or 0 for moment in moments))
+        if all(moments):
+            return min(moment or 0 for moment in moments)
+        # Before the first request that is open was issued, no answer to any of them can have come.
+        return min(now_ns, min(self._open.values(), default=now_ns))
 
     def _exchange(
         self,
