@@ -50,6 +50,7 @@ enum {
     MOST_SPARE_PIECES = 512,
     MUCH = 60,                /* reads per window from which on epoll is asked by time, and down to which */
     LITTLE = 40,
+    SLOW = 16,                /* one read in so many, or fewer, is not the first of its connection in a window */
     UPLOAD_BYTES = 64 * 1024, /* memory_bounds.py */
     ONE_SEGMENT = 1200,       /* late_reads.py */
     WINDOW = 4,               /* late_reads.py */
@@ -59,8 +60,9 @@ enum {
 #define SECOND 1000000000LL
 #define WINDOW_NS 4000000LL
 #define REST_NS 250000L
+#define LONG_REST_NS 1000000L /* while streams are slow: no two chunks of one come so soon after each other */
 #define NAP_NS 500000L
-#define LATE_NS 500000LL
+#define LATE_NS 250000LL /* after a rest */
 #define OVERDUE_NS 3000000LL /* a read so long after the arrival: another chunk may have come */
 #define CROWD_NS 50000000LL
 #define SLICE_NS 100000ULL /* the least that Linux accepts */
@@ -107,6 +109,7 @@ typedef struct {
     int64_t held;
     int64_t behind; /* it was left unread: what it has may have arrived from then on */
     int64_t sure;
+    int64_t window; /* in which it was read */
     batch *batch;
     plain *plain; /* NULL before the first plain request */
 } connection;
@@ -119,10 +122,10 @@ typedef struct {
     bool running, stopping;
     bool woken; /* Python has been woken, and has not found everything taken since */
     bool naps;  /* the thread lets Python read */
-    bool rests; /* much is coming in: epoll is asked by time */
+    long rest;  /* much is coming in: epoll is asked by time, after so many ns; 0: epoll wakes the thread */
     bool late;  /* a read was overdue */
     bool first; /* the thread goes before other work: Python, which may be kept waiting, does not read */
-    int served; /* reads since */
+    int served, repeated; /* reads since, and those of connections that were read before since then */
     int turns;  /* under way, of the thread and of Python: what one of them was told of, no other one is */
     int epoll, wake, stop;
     connection **connections;
@@ -604,6 +607,8 @@ static void serve(wire *w, const struct epoll_event *event, bool *left) {
         return;
     }
     if (event->events & EPOLLOUT && c->unsent.length) send_rest(w, c);
+    w->repeated += c->window == w->since;
+    c->window = w->since;
     if (event->events & (EPOLLIN | ENDS)) read_connection(w, c, MOST_READS, event->events & ENDS, left);
 }
 
@@ -634,9 +639,10 @@ static int turn(wire *w, bool *all) {
     w->served += served;
     if (asked - w->since >= WINDOW_NS) {
         /* A window that is long over was a quiet one. */
-        bool rests = asked - w->since < 2 * WINDOW_NS && w->served >= (w->rests ? LITTLE : MUCH);
-        __atomic_store_n(&w->rests, rests, __ATOMIC_RELAXED); /* the thread reads it without the lock */
-        w->served = 0;
+        bool much = asked - w->since < 2 * WINDOW_NS && w->served >= (w->rest ? LITTLE : MUCH);
+        long rest = !much ? 0 : w->repeated * SLOW > w->served ? REST_NS : LONG_REST_NS;
+        __atomic_store_n(&w->rest, rest, __ATOMIC_RELAXED); /* the thread reads it without the lock */
+        w->served = w->repeated = 0;
         w->since = asked;
     }
     wake_python(w);
@@ -647,7 +653,7 @@ static int turn(wire *w, bool *all) {
 /* Whether Python is at work: then it reads between what it does, without a switch between threads. */
 static bool naps(wire *w) {
     pthread_mutex_lock(&w->lock);
-    bool naps = w->naps = w->woken && !w->rests && !w->first && now_ns() - w->turned < NAP_NS;
+    bool naps = w->naps = w->woken && !w->rest && !w->first && now_ns() - w->turned < NAP_NS;
     pthread_mutex_unlock(&w->lock);
     return naps;
 }
@@ -701,8 +707,9 @@ static bool go_first(void) {
 /* Read instead of the thread, if it waits for the CPU that Python has: what is read late is read together. */
 static void read_if_due(wire *w) {
     bool all;
-    if (!__atomic_load_n(&w->rests, __ATOMIC_RELAXED) || __atomic_load_n(&w->first, __ATOMIC_RELAXED)) return;
-    if (now_ns() - __atomic_load_n(&w->turned, __ATOMIC_RELAXED) > LATE_NS) turn(w, &all);
+    long rest = __atomic_load_n(&w->rest, __ATOMIC_RELAXED);
+    if (!rest || __atomic_load_n(&w->first, __ATOMIC_RELAXED)) return;
+    if (now_ns() - __atomic_load_n(&w->turned, __ATOMIC_RELAXED) > rest + LATE_NS) turn(w, &all);
 }
 
 static void *run(void *argument) {
@@ -727,9 +734,10 @@ static void *run(void *argument) {
             asked = true;
             __atomic_store_n(&w->first, go_first(), __ATOMIC_RELAXED); /* Python reads it without the lock */
         }
-        if (__atomic_load_n(&w->rests, __ATOMIC_RELAXED)) {
-            struct timespec rest = {0, REST_NS};
-            if (all || w->first) clock_nanosleep(CLOCK_MONOTONIC, 0, &rest, NULL);
+        long rest = __atomic_load_n(&w->rest, __ATOMIC_RELAXED);
+        if (rest) {
+            struct timespec span = {0, rest};
+            if (all || w->first) clock_nanosleep(CLOCK_MONOTONIC, 0, &span, NULL);
         } else if (!count && !__atomic_load_n(&w->stopping, __ATOMIC_ACQUIRE)) {
             /* The turn may have taken the kick of who stops it, together with another one. */
             struct pollfd ready = {w->epoll, POLLIN, 0};
@@ -837,8 +845,8 @@ static PyObject *wire_collect(wire *w, PyObject *argument) {
         relay left = relay_detach(&w->relay, most ? HANDOVERS : SIZE_MAX); /* before what came after them */
         bool only = !most || w->relay.handover_count;
         batch *b = only ? NULL : next_batch(w, &id);
-        bool look = !only && !b && !taken && !looked && !w->rests && !w->first && w->running;
-        if (!only && !b && !look && (!taken || w->rests)) all_taken(w);
+        bool look = !only && !b && !taken && !looked && !w->rest && !w->first && w->running;
+        if (!only && !b && !look && (!taken || w->rest)) all_taken(w);
         pthread_mutex_unlock(&w->lock);
         if (!relay_append(&left, list)) Py_CLEAR(list);
         relay_free(&left);
