@@ -17,7 +17,7 @@ from loadgen.driver.client.failure import Failure
 from loadgen.driver.load import Closed, Offline, Open, TraceArrivals
 from loadgen.driver.phase import RequestNumbers, Shard
 from loadgen.driver.progress import SessionProgress
-from loadgen.driver.requests.session_turns import Claims, Turns
+from loadgen.driver.requests.session_turns import Turns
 from loadgen.driver.requests.think_time import ThinkTime
 from loadgen.driver.system.clock import first_to_end
 from loadgen.driver.user_sessions.session_source import ClaimedSessions, SessionSource
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from loadgen.driver.plan import Plan
     from loadgen.driver.requests.concurrency_limit import ConcurrencyLimit
     from loadgen.driver.requests.request_source import RequestSource
-    from loadgen.driver.requests.session_turns import PreparedTurns, Room, TurnRunner
+    from loadgen.driver.requests.turn_protocols import PreparedTurns, Room, TurnRunner
     from loadgen.driver.session_kind import SessionHost, UserSession
     from loadgen.driver.system.clock import Clock
     from loadgen.driver.user_sessions.user_spans import UserSpan
@@ -210,7 +210,7 @@ class Issuer:
             is_full = room is not None and room.full
             return None if is_full or self._is_over(phase, self._clock.now_ns()) else claims.next(reserve)
 
-        self._relay = self._runner.relay(self._turns, phase, Claims(claim, claims.session), ahead)
+        self._relay = self._runner.relay(self._turns, phase, claim, claims.session, ahead)
 
     def _end_relay(self) -> None:
         if self._relay is not None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from loadgen.driver.client.http_transport import HttpTransport
     from loadgen.driver.phase import Phase
     from loadgen.driver.requests.issued_turn import IssuedTurn, TurnMaker
-    from loadgen.driver.requests.session_turns import Claims, Turns
+    from loadgen.driver.requests.turn_protocols import TurnCounts
 
 MOST_AHEAD: Final = 512
 """The most prepared turns: Python may be busy for as long as compiled code takes to issue these turns."""
@@ -47,28 +47,31 @@ class TurnRelay:
     Args:
         maker: Makes the turns.
         transport: Sends the turns.
+        is_ready: Whether compiled code knows what responses look like.
         turns: The counts of all turns; a prepared turn is open there until issued.
         phase: The phase of the turns.
-        claims: Claims what to prepare.
+        claim: Claims a number and a session of one turn; None where there is nothing to claim now.
+        session: Makes the session of a number once more.
         ahead: How many turns to prepare at most; None for `MOST_AHEAD`.
-        is_ready: Whether compiled code knows what responses look like.
     """
 
     def __init__(
         self,
         maker: TurnMaker,
         transport: HttpTransport,
-        turns: Turns,
-        phase: Phase,
-        claims: Claims,
-        ahead: int | None,
         is_ready: Callable[[], bool],
+        turns: TurnCounts,
+        phase: Phase,
+        claim: Callable[[], tuple[int, Any] | None],
+        session: Callable[[int], Any],
+        ahead: int | None,
     ) -> None:
         self._maker = maker
         self._transport = transport
         self._turns = turns
         self._phase = phase
-        self._claims = claims
+        self._claim = claim
+        self._session = session
         self._ahead = min(ahead or MOST_AHEAD, MOST_AHEAD)
         self._prepared: dict[int, _Prepared] = {}
         self._under_way: dict[int, _Prepared] = {}
@@ -87,7 +90,7 @@ class TurnRelay:
         """Prepare the next turns, at most `limit`; tell whether there is room for more."""
         for _ in range(limit):
             is_full = len(self._prepared) >= self._ahead or self._bytes >= MOST_BYTES
-            if not self._is_open or is_full or self._apart or (claimed := self._claims.claim()) is None:
+            if not self._is_open or is_full or self._apart or (claimed := self._claim()) is None:
                 return False
             self._prepare(*claimed)
         return True
@@ -123,13 +126,13 @@ class TurnRelay:
     def turn(self, ticket: int) -> IssuedTurn:
         """Return a turn that has left, and that compiled code issues no other turn after."""
         request, _, turn = self._under_way.pop(ticket)
-        return turn or self._maker.again(ticket, self._claims.session(request).body)
+        return turn or self._maker.again(ticket, self._session(request).body)
 
     def take_back(self) -> tuple[int, Any] | None:
         """Take the first prepared turn back, to be issued by Python; None for none."""
         if self._prepared and (ticket := self._transport.withdraw()) is not None:
             request = self._taken(ticket).request
-            session = self._claims.session(request)
+            session = self._session(request)
         elif self._apart:
             request, session = self._apart.popleft()
         else:

@@ -3,80 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver.requests.turn_outcome import LEFT, AnswerUse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Mapping, Sequence
+    from collections.abc import Coroutine, Mapping, Sequence
 
     from loadgen.driver.phase import Phase
     from loadgen.driver.progress import SessionProgress
     from loadgen.driver.requests.balance import Balance
     from loadgen.driver.requests.think_time import ThinkTime
     from loadgen.driver.requests.turn_outcome import TurnOutcome
+    from loadgen.driver.requests.turn_protocols import Room, TurnRunner
     from loadgen.driver.system.clock import Clock
     from workloads.sample import Sample
 
 _NOTHING: Final[Mapping[str, Any]] = {}
 _MEASURED: Final = AnswerUse.MEASURED
-
-
-class Claims(NamedTuple):
-    """Sessions of one turn, to be claimed one after another."""
-
-    claim: Callable[[], tuple[int, Any] | None]  #: claims a number and the session; None for nothing to claim
-    session: Callable[[int], Any]  #: makes the session of a number once more
-
-
-class PreparedTurns(Protocol):
-    """Turns that compiled code issues; see `loadgen.driver.requests.relay.TurnRelay`."""
-
-    def take_back(self) -> tuple[int, Any] | None:
-        """Take the first prepared turn back; None for none."""
-
-    def close(self) -> None:
-        """Let no prepared turn leave any more."""
-
-
-class TurnRunner(Protocol):
-    """The runner of turns; see `loadgen.driver.requests.turn.RequestRunner`.
-
-    Attributes:
-        endpoints: How many there are to ask.
-    """
-
-    endpoints: int
-
-    def prepare(self, sample: Sample) -> bytes:
-        """Encode a request's body ahead of time."""
-
-    async def run(
-        self,
-        sample: Sample,
-        body: bytes,
-        scheduled_ns: int,
-        phase: str,
-        endpoint: int,
-        more: Mapping[str, Any],
-        use: AnswerUse,
-    ) -> TurnOutcome:
-        """Issue one request now and follow the request to the end."""
-
-    def give_up_for(self, reason: str) -> None:
-        """Learn why requests are given up from now on."""
-
-    def relay(self, turns: Turns, phase: Phase, claims: Claims, ahead: int | None) -> PreparedTurns | None:
-        """Begin a relay of single turns (`relay.py`); None where Python issues all turns."""
-
-
-class Room(Protocol):
-    """The buffer of events; while the buffer is full, no further request is issued."""
-
-    full: bool
-
-    async def wait(self) -> None:
-        """Return when there is room again."""
 
 
 class Turns:

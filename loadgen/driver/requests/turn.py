@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from loadgen.driver.requests.cache_buster import TraceContext
     from loadgen.driver.requests.relay import TurnRelay
     from loadgen.driver.requests.session_headers import SessionHeaders
-    from loadgen.driver.requests.session_turns import Claims, Turns
+    from loadgen.driver.requests.turn_protocols import TurnCounts
     from workloads.sample import Sample
 
     Emit = Callable[[Event], None]
@@ -121,7 +121,7 @@ class RequestRunner:
         body = self._codec.request(sample, generation)
         return body if isinstance(body, bytes) else orjson.dumps(body)
 
-    def relay(self, turns: Turns, phase: Phase, claims: Claims, ahead: int | None) -> TurnRelay | None:
+    def relay(self, turns: TurnCounts, phase: Phase, *claims: Any) -> TurnRelay | None:
         """Have compiled code issue turns; None where Python follows requests, and for several endpoints."""
         if not self._in_c or self.endpoints > 1:
             return None
@@ -129,7 +129,7 @@ class RequestRunner:
 
         transport = self._in_c[0]
         is_ready = lambda: transport.can_relay and self._shapes.version > 0  # noqa: E731
-        return TurnRelay(self.turns, transport, turns, phase, claims, ahead, is_ready)
+        return TurnRelay(self.turns, transport, is_ready, turns, phase, *claims)
 
     def give_up_for(self, reason: str) -> None:
         """Say why requests are given up from now on."""

@@ -38,7 +38,7 @@ _compiled_rows: Callable[..., list[schema.Row]] | None = compiled_function("rows
 
 
 class Shipper:
-    """Ships events, and rows from `sources`, in batches: a `loadgen.driver.requests.session_turns.Room`."""
+    """Ships events, and rows from `sources`, in batches: a `loadgen.driver.requests.turn_protocols.Room`."""
 
     def __init__(
         self,
