@@ -33,7 +33,7 @@ COMMIT_EVENTS: Final = 4096
 COMMIT_BYTES: Final = 16 * 1024 * 1024
 """So is one of this many bytes, of those that other processes have brought."""
 
-COMMIT_INTERVAL_S: Final = 0.025
+COMMIT_INTERVAL_S: Final = 0.01
 """A smaller batch is committed after this time: with the commit itself, well within 50 ms."""
 
 HEALTH_INTERVAL_S: Final = 1.0

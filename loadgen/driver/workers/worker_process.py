@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 PROGRESS_INTERVAL_S: Final = 0.1
 """How often a worker tells how it is getting on: an error budget is spent so much late at most."""
 
-COMPLETENESS_INTERVAL_S: Final = 0.04
+COMPLETENESS_INTERVAL_S: Final = 0.03
 """How often a worker tells until when all that has ended is among its events."""
 
 
