@@ -73,6 +73,7 @@ class ScriptedServer:
         asked: Set by the first request.
         hanging: Set when a script has reached its `HANG`.
         hung_up: Set when a connection is over, ended by either side.
+        sockets: Where the server listens.
     """
 
     def __init__(
@@ -99,7 +100,8 @@ class ScriptedServer:
         self._server = await asyncio.start_server(self._accept, self._host, 0, ssl=self._tls, backlog=1024)
         scheme = "https" if self._tls else "http"
         host = f"[{self._host}]" if ":" in self._host else self._host
-        self.port = self._server.sockets[0].getsockname()[1]
+        self.sockets = self._server.sockets
+        self.port = self.sockets[0].getsockname()[1]
         self.url = f"{scheme}://{host}:{self.port}"
         return self
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections import Counter
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -12,9 +14,11 @@ import pytest
 from loadgen.driver.client import chat_completions
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.compiled import COMPILED
+from loadgen.driver.client.dialing import Dialer
 from loadgen.driver.client.endpoint import endpoint
 from loadgen.driver.client.http_transport import HttpTransport, InterpretedTransport
 from loadgen.driver.client.timeouts import Timeouts
+from loadgen.driver.client.wire_connection import WireConnection
 from loadgen.driver.issuing import Issuer
 from loadgen.driver.load import Closed
 from loadgen.driver.phase import Phase, Shard
@@ -34,6 +38,7 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable, Coroutine
 
+    from loadgen.driver.client.arrival import StampingSocket
     from recorder.event import Event
 
     Run = Callable[[Coroutine[Any, Any, Any]], Any]
@@ -69,7 +74,8 @@ class ClosedLoop:
         self.rows: list[Any] = []
         self.relayed = 0
         timeouts = Timeouts(limits.pop("timeout_s", 60))
-        samples = [Sample(number, "q" * limits.get("length", 1)) for number in range(400)]
+        lengths = cycle(limits.get("lengths", (1,)))
+        samples = [Sample(number, "q" * next(lengths)) for number in range(400)]
         self._requests, self._duration_s = limits.get("requests"), limits.get("duration_s")
         self._traces = limits.get("trace", False)
         plan = Plan(Closed(USERS), self._requests, self._duration_s, 0, Generation("m"), "chat", 3, timeouts)
@@ -250,12 +256,43 @@ def test_large_requests_are_left_to_python(run: Run, monkeypatch: pytest.MonkeyP
 
     async def scenario() -> tuple[ClosedLoop, ScriptedServer, int]:
         async with ScriptedServer(USUAL) as server:
-            loop = ClosedLoop(server, monkeypatch, requests=30, length=70_000)
+            loop = ClosedLoop(server, monkeypatch, requests=30, lengths=(70_000,))
             return loop, server, await loop.run()
 
     loop, server, scheduled = run(scenario())
     loop.require_consistent(server, scheduled)
     assert (loop.codes, loop.relayed) == ({WHOLE: 30}, 0)
+
+
+def test_a_request_that_the_kernel_takes_in_parts(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python follows a request that compiled code has issued, and that could not be sent at once."""
+    made, waiting = Dialer._socket, set()
+
+    def narrow(dialer: Dialer, family: int) -> StampingSocket:
+        sock = made(dialer, family)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1)
+        return sock
+
+    relayed = WireConnection.relayed
+
+    def noted(connection: WireConnection) -> tuple[int, int, int]:
+        ticket, issued_ns, sent_ns = relayed(connection)
+        waiting.update({ticket} - {0} if not sent_ns else ())
+        return ticket, issued_ns, sent_ns
+
+    monkeypatch.setattr(Dialer, "_socket", narrow)
+    monkeypatch.setattr(WireConnection, "relayed", noted)
+
+    async def scenario() -> tuple[ClosedLoop, ScriptedServer, int]:
+        async with ScriptedServer(USUAL) as server:
+            server.sockets[0].setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
+            loop = ClosedLoop(server, monkeypatch, requests=100, lengths=(1, 1, 1, 1, 1, 1, 1, 50_000))
+            return loop, server, await loop.run()
+
+    loop, server, scheduled = run(scenario())
+    loop.require_consistent(server, scheduled)
+    assert loop.codes == {WHOLE: 100}
+    assert waiting
 
 
 def test_python_issues_where_python_reads(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
