@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from reporter.errors import OptionError, blaming
-from reporter.log.database import open_log
+from reporter.log.database import open_for_report
+from reporter.log.tables import SAMPLE_VIEWS
 from reporter.measured_run import DEFAULT, computed, with_tokens
 from reporter.percentiles import method_named
 from reporter.report_options import ReportOptions, TPOTReportingMode
@@ -118,7 +119,7 @@ class MetricsReporter:
         """
         if options.percentile_method is not None:
             method_named(options.percentile_method)  # before the log is read
-        return computed(self._run, self.log, definitions, options, ruleset=ruleset, judged_by=judged_by)
+        return computed(self._run, self._opened(), definitions, options, ruleset=ruleset, judged_by=judged_by)
 
     def dump_results(
         self,
@@ -179,6 +180,12 @@ class MetricsReporter:
     @property
     def log(self) -> OpenLog:
         """The opened log, by the default definitions and over the run's own window."""
+        log = self._opened()
+        log.load(SAMPLE_VIEWS)
+        return log
+
+    def _opened(self) -> OpenLog:
+        """The log with the views that a report needs, which are tables where requests are few."""
         if self._log is None:
-            self._log = open_log(self._run)
+            self._log = open_for_report(self._run)
         return self._log

@@ -223,7 +223,7 @@ def _logs() -> Iterator[None]:
 @pytest.fixture
 def remembered_logs(_logs: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """What runs in this process loads a log once, and computes its figures once."""
-    monkeypatch.setattr("reporter.reporter.open_log", remembered_log)
+    monkeypatch.setattr("reporter.reporter.open_for_report", remembered_log)
     monkeypatch.setattr("reporter.validation.compute", remembered_report)
 
 

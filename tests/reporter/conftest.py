@@ -177,7 +177,7 @@ class Run:
             if len(_WRITTEN) > MOST_OPENED:
                 _WRITTEN.pop(next(iter(_WRITTEN)))
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("reporter.reporter.open_log", remembered_log)
+            patch.setattr("reporter.reporter.open_for_report", remembered_log)
             patch.setattr("reporter.validation.compute", remembered_report)
             return MetricsReporter(_WRITTEN[content]).create_report(**options)
 

@@ -129,7 +129,7 @@ class Sources:
     def outcomes(self, run: str, out: Path, other: str) -> dict[str, tuple[int, str]]:
         """The exit code and the output of each command that reads a run."""
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("reporter.reporter.open_log", self.open)
+            patch.setattr("reporter.reporter.open_for_report", self.open)
             patch.setattr("reporter.validation.compute", remembered_report)
             return {name: outcome(words, run, out, other) for name, words in READING.items()}
 
