@@ -66,16 +66,16 @@ def blaming(log: Path) -> Iterator[None]:
         LogError: It is damaged, or was not written by this program.
         NoRoomError: The disk has no space for temporary data.
     """
-    import duckdb
-
     try:
         yield
-    except (duckdb.OutOfMemoryException, duckdb.IOException) as error:
-        raise NoRoomError(
-            f"{log}: too little temporary disk space to compute its figures ({_first_line(error)}); "
-            f"free some in {gettempdir()}, or set TMPDIR to another folder",
-        ) from error
     except Exception as error:
+        import duckdb  # not before: a log is being read while DuckDB is imported
+
+        if isinstance(error, duckdb.OutOfMemoryException | duckdb.IOException):
+            raise NoRoomError(
+                f"{log}: too little temporary disk space to compute its figures ({_first_line(error)}); "
+                f"free some in {gettempdir()}, or set TMPDIR to another folder",
+            ) from error
         # DuckDB raises its base class for an error of a stream that it reads.
         if not isinstance(error, _damages()) and type(error) is not duckdb.Error:
             raise
