@@ -8,6 +8,7 @@ With VLLM_RS=BINARY each round runs vllm-rs (in the wheel of vLLM: `vllm/vllm-rs
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from compileall import compile_dir
 from dataclasses import dataclass
@@ -228,9 +229,14 @@ def described(run: ClientRun) -> str:
 
 
 def compile_modules() -> None:
-    """Compile the modules, as an installation does: a checkout has them compiled at each import."""
+    """Compile the modules, as an installation does; those of dependencies are compiled by a report."""
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     for package in PACKAGES:
         compile_dir(ROOT / package, quiet=2)
+    with TemporaryDirectory(prefix="loadgen-bench-") as folder:
+        log = Path(folder) / "events.db"
+        report_scale.write(log, 1)
+        report_scale.report_apart(log)
 
 
 def tell(line: str) -> None:
