@@ -11,8 +11,8 @@ are `LoadgenError`. docs/python.md has the rest. A name is imported when it is f
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # `typing` takes time to import
 if TYPE_CHECKING:
     from loadgen.background import Progress
     from loadgen.measure import accuracy, perf, run_suite, score, search, sweep
@@ -64,7 +64,7 @@ _HOMES = {
 """The modules that the names live in."""
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     for home, names in _HOMES.items():
         if name in names:
             return getattr(import_module(f"{__name__}.{home}"), name)

@@ -4,7 +4,7 @@ The recorder is imported on first use: a worker process has events, but starts w
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from recorder.event import Event, EventType, SampleEvent, SessionEvent
 
@@ -17,7 +17,7 @@ _HOMES = {"writer": ("EventRecorder",)}
 """The modules that the names live in."""
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     for home, names in _HOMES.items():
         if name in names:
             return getattr(import_module(f"{__name__}.{home}"), name)

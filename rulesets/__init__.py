@@ -4,7 +4,7 @@ A name is imported on first use, so that using only the definitions does not loa
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rulesets.demands import ValidityDemand
@@ -68,7 +68,7 @@ _HOMES = {
 """The modules that the names live in."""
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     for home, names in _HOMES.items():
         if name in names:
             return getattr(import_module(f"{__name__}.{home}"), name)

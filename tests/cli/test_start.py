@@ -37,6 +37,7 @@ loadgen.cli.start.main()
 
 MODULES = (
     *(
+        "loadgen.driver.system.memory",
         "loadgen.cli.app",
         "loadgen.cli.plain_command",
         "loadgen.cli.perf",
@@ -72,6 +73,20 @@ def test_an_interrupt_while_it_starts(mock: MockProcess, tmp_path: Path) -> None
     ended = [(*process.communicate(timeout=120), process.returncode) for process in started]
     assert ended == [("", "", INTERRUPTED)] * len(MODULES)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_signals_are_handled_before_anything_that_takes_time_is_imported() -> None:
+    """Until then an interrupt ends in a traceback of Python's."""
+    script = "import sys, loadgen.cli.start; print(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-S", "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert [name for name in loaded if name.startswith("loadgen")] == [
+        "loadgen",
+        "loadgen.cli",
+        "loadgen.cli.start",
+    ]
+    assert not {"typing", "contextlib", "pathlib", "ctypes"} & set(loaded)
 
 
 @pytest.mark.slow
