@@ -42,6 +42,8 @@ def require_plain_files(path: Path) -> None:
 
 def no_run_at(path: Path) -> str:
     """The message for a missing run, shared by all commands."""
+    if ":/" in str(path):  # `pathlib` keeps one of two slashes
+        return f"{path}: no archive is there; addresses of object stores begin with s3:// or gs://"
     kind = "file" if path.suffix else "run folder"
     return f"{path}: no {kind} has this name; `loadgen list runs` lists the runs"
 

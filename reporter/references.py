@@ -11,6 +11,7 @@ from recorder.file_checks import no_run_at, no_run_in
 from reporter.errors import NotARunError
 from reporter.log.settings import LogHead, head
 from reporter.log.storage_place import has_log as has_source
+from reporter.log.storage_place import is_remote
 from reporter.report import SCHEMA_VERSION
 
 if TYPE_CHECKING:
@@ -27,13 +28,14 @@ REPORT: Final = "report.json"
 def runs_of(reference: Path) -> list[Path]:
     """The runs that a reference names: a single one, or those in a folder, sorted by name.
 
-    A run is a folder with a log, the log, a `report.json`, or a folder with nothing but that. In a folder of
-    runs those in its sub-folders count; where there are none, the reports that lie in it as JSON files.
+    A run is a folder with a log, the log, a `report.json`, a folder with nothing but that, or the address of
+    an archive. In a folder of runs those in its sub-folders count; where there are none, the reports that lie
+    in it as JSON files.
 
     Raises:
         NotARunError: It names no run.
     """
-    if reference.is_file() or _is_run(reference):
+    if is_remote(reference) or reference.is_file() or _is_run(reference):
         return [reference]
     if not reference.is_dir():
         raise NotARunError(no_run_at(reference))

@@ -25,7 +25,7 @@ from rulesets.exit_codes import ExitCode
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_URL_IN_PATH: Final = re.compile(r"\b(s3|gs|https?):/(?=[^/])")
+_URL_IN_PATH: Final = re.compile(r"\b(s3|gs|az|https?):/(?=[^/])")
 _NO_ROOM: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
 
 from lazy_dataclasses import dataclass
 from recorder.errors import LogError
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
 _ADDRESS: Final = re.compile(r"(s3|gs):/+(.*)", re.DOTALL)
 """Of an object store; `pathlib` keeps one of its two slashes."""
 
-_ENDPOINT: Final = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
+_OTHER_STORE: Final = re.compile(r"(az|abfss?|adl|wasbs?|gcs|s3a|s3n|hdfs|https?):/+.")
 
 FOLDER: Final = "archive"
 """What the archive of a run is called in the run's folder."""
@@ -144,7 +142,9 @@ class Place:
         try:
             yield
         except (OSError, ArrowException) as error:
-            raise LogError(f"{self.address}: {_reason(error)}") from error
+            from reporter.log.storage_errors import reason
+
+            raise LogError(f"{self.address}: {reason(error, self.address)}") from error
 
 
 def is_remote(place: Path | str) -> bool:
@@ -156,8 +156,10 @@ def store_address(named: Path | str) -> str | None:
     """The address in an object store that a user named; None for a folder.
 
     Raises:
-        LogError: The address has no bucket, or credentials in it.
+        LogError: The address has no bucket, or credentials in it, or is of a store that is not supported.
     """
+    if other := _OTHER_STORE.match(str(named)):
+        raise LogError(f"{other[1]}://…: name a folder, s3://BUCKET/PREFIX or gs://BUCKET/PREFIX")
     matched = _ADDRESS.match(str(named))
     if matched is None:
         return None
@@ -179,29 +181,16 @@ def place(named: Path | str) -> Place:
     command lines, roles of the machine. `AWS_ENDPOINT_URL` names another store than Amazon's.
 
     Raises:
-        LogError: As for `store_address`.
+        LogError: As for `store_address`, or the store cannot be reached.
     """
     from pyarrow import fs
 
     address = store_address(named)
     if address is None:
         return Place(str(named), fs.LocalFileSystem(), str(Path(named).absolute()))
-    scheme, _, rest = address.partition("://")
-    if scheme == "gs":
-        return Place(address, fs.GcsFileSystem(**_gcs_options()), rest)
-    endpoint = next((os.environ[name] for name in _ENDPOINT if os.environ.get(name)), None)
-    parts = urlsplit(endpoint) if endpoint else None
-    options = {"scheme": parts.scheme, "endpoint_override": parts.netloc} if parts else {}
-    return Place(address, fs.S3FileSystem(**options), rest)
+    from reporter.log.object_stores import filesystem
 
-
-def _gcs_options() -> dict[str, Any]:
-    """Those of an emulator, which asks for no credentials."""
-    emulator = os.environ.get("STORAGE_EMULATOR_HOST")
-    if not emulator:
-        return {}
-    parts = urlsplit(emulator if "//" in emulator else f"http://{emulator}")
-    return {"anonymous": True, "scheme": parts.scheme, "endpoint_override": parts.netloc}
+    return Place(address, filesystem(address), address.partition("://")[2])
 
 
 def has_log(folder: Path) -> bool:
@@ -232,9 +221,3 @@ def archive_of(run: Path) -> Place | None:
     if (run / MANIFEST).is_file():
         return place(run)
     return place(run / FOLDER) if (run / FOLDER / MANIFEST).is_file() else None
-
-
-def _reason(error: Exception) -> str:
-    """The message of a filesystem error, without quoted parts of a request."""
-    lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__

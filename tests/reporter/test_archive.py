@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import fs
 
 from recorder import Event, EventType, schema
 from recorder.continued_log import reopen
@@ -26,6 +27,7 @@ from reporter.log.all_events import rows
 from reporter.log.database import open_log
 from reporter.log.query import VIEWS, query
 from reporter.log.settings import head
+from reporter.log.storage_place import place
 from reporter.log.tables import BIG_TABLES
 from reporter.stored_answers import texts_of
 from tests.object_stores import BUCKET, SECRET
@@ -250,7 +252,11 @@ def test_only_a_run_that_is_over_is_archived_where_there_is_room(
     (tmp_path / "mine" / "events").mkdir(parents=True)
     with pytest.raises(LogError, match="not part of an archive; choose another place"):
         archive(folder, tmp_path / "mine", "1.0")
-    for address, message in (("s3://", "has a bucket"), ("s3://key:secret@bucket/x", "in the environment")):
+    for address, message in (
+        ("s3://", "has a bucket"),
+        ("s3://key:secret@bucket/x", "in the environment"),
+        ("az://key:secret@bucket/x", "name a folder, s3://BUCKET/PREFIX or gs://"),
+    ):
         with pytest.raises(LogError, match=message) as refused:
             archive(folder, address, "1.0")
         assert "secret" not in str(refused.value)
@@ -275,7 +281,7 @@ def test_an_archive_in_an_object_store(
     with pytest.raises(LogError, match=f"{nowhere}/one: ") as refused:
         archive(folder, f"{nowhere}/one", "1.0")
     assert SECRET not in str(refused.value)
-    with pytest.raises(LogError, match="no run folder"):
+    with pytest.raises(LogError, match="no archive is there"):
         query(type(tmp_path)(f"{bucket}/two"), "SELECT 1")
 
 
@@ -288,3 +294,32 @@ def test_gaps_that_are_not_numbers_are_left_out(a_run: Callable[..., Run], tmp_p
     gaps = "SELECT sample_uuid, gap_ms FROM chunks ORDER BY ALL"
     assert query(folder, gaps).rows == query(tmp_path / "archive", gaps).rows
     assert list(rows(folder)) == list(rows(tmp_path / "archive"))
+
+
+def test_a_full_disk_is_named_with_what_to_do(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is the disk of the archive's folder, and what was written of it is replaced."""
+    monkeypatch.setattr(write, "place", lambda named: replace(place(named), filesystem=_Full()))
+    with pytest.raises(LogError) as refused:
+        archive(folder, tmp_path / "archive", "1.0")
+    assert str(refused.value) == (
+        f"{tmp_path / 'archive'}: the archive cannot be written (No space left on device). Free disk space, "
+        "or choose another place with --out; the next archive there replaces what was written"
+    )
+    monkeypatch.undo()
+    archive(folder, tmp_path / "archive", "1.0")
+    assert list(rows(tmp_path / "archive")) == list(rows(folder))
+
+
+class _Full:
+    """A filesystem in which each part is written to a full disk."""
+
+    def __init__(self) -> None:
+        self._local = fs.LocalFileSystem()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._local, name)
+
+    def open_output_stream(self, name: str) -> Any:
+        return self._local.open_output_stream("/dev/full" if name.endswith(".parquet") else name)
