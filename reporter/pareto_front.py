@@ -84,8 +84,8 @@ class TooFewRequests:
     def __str__(self) -> str:
         """A clause."""
         return (
-            f"too few requests to separate {self.names[0]} and {self.names[1]} (within {self.noise:.0%}): "
-            f"about {self.needed:,} per run are needed"
+            f"too few requests to separate {self.names[0]} and {self.names[1]} "
+            f"(within {100 * self.noise:.0f} %): about {self.needed:,} per run are needed"
         )
 
 

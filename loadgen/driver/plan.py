@@ -50,8 +50,8 @@ class ErrorBudget:
         if self.errors is not None and failed >= self.errors:
             return f"{failed} request{'s' * (failed != 1)} failed, and --max-errors is {self.errors}"
         if self.rate is not None and ended >= ENOUGH and failed > self.rate * ended:
-            share = f"{failed} of {ended} requests failed ({failed / ended:.1%})"
-            return f"{share}, and --max-error-rate is {self.rate:.1%}"
+            share = f"{failed} of {ended} requests failed ({100 * failed / ended:.1f} %)"
+            return f"{share}, and --max-error-rate is {100 * self.rate:.1f} %"
         return None
 
 

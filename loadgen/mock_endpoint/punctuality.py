@@ -43,7 +43,8 @@ class Punctuality:
         p50, p99, worst = map(_duration, (self.late_p50_ns, self.late_p99_ns, self.late_max_ns))
         return (
             f"{'kept up' if self.kept_up else 'did NOT keep up'}: {self.chunks:,} chunks, "
-            f"late p50 {p50}, p99 {p99}, max {worst}; {self.late_1ms / self.chunks:.2%} late by 1 ms or more"
+            f"late p50 {p50}, p99 {p99}, max {worst}; "
+            f"{100 * self.late_1ms / self.chunks:.2f} % late by 1 ms or more"
         )
 
     def to_json(self) -> str:

@@ -68,7 +68,8 @@ def described(archived: dict[str, Any], run: Path, *, as_json: bool) -> str:
         )
     return (
         f"{archived['archive']}: {archived['events']:,} events of {archived['logs']} log(s), "
-        f"{archived['archive_bytes'] / 1e6:,.1f} MB, {share:.0%} of {archived['log_bytes'] / 1e6:,.1f} MB.\n"
+        f"{archived['archive_bytes'] / 1e6:,.1f} MB, {100 * share:.0f} % of "
+        f"{archived['log_bytes'] / 1e6:,.1f} MB.\n"
         f"{what_now}"
     )
 

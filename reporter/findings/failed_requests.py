@@ -44,8 +44,8 @@ def some_failed(evidence: CheckInputs) -> Finding | None:
     if invalid:
         remedies.insert(
             1,
-            f"A run with more than {evidence.failure_limit:.0%} failures is invalid; --max-error-rate "
-            "sets the limit.",
+            f"A run with more than {100 * evidence.failure_limit:.0f} % failures is invalid; "
+            "--max-error-rate sets the limit.",
         )
     return Finding(
         code,

@@ -237,8 +237,8 @@ def _coalesced(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "coalesced_reads",
         "info",
-        f"{evidence.coalesced} reads had more than one of the {evidence.chunks} chunks ({share:.0%}); "
-        "the chunks of a read share a stamp.",
+        f"{evidence.coalesced} reads had more than one of the {evidence.chunks} chunks "
+        f"({100 * share:.0f} %); the chunks of a read share a stamp.",
         "Chunks that were sent together arrive together; the finding `late_reads` covers chunks that "
         "the client read late.",
     )

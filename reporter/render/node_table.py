@@ -59,7 +59,7 @@ def _row(node: NodeReport) -> tuple[Cell, ...]:
         _figure(node.ttft_p99_ms),
         _figure(node.issue_lag_p99_ms),
         _figure(node.loop_lag_max_ms),
-        NOTHING if node.cpu_share_max is None else f"{node.cpu_share_max:.0%}",
+        NOTHING if node.cpu_share_max is None else f"{100 * node.cpu_share_max:.0f} %",
         NOTHING if node.clock_shift_ms is None else fixed(node.clock_shift_ms / 1e3, 6),
         _figure(node.clock_uncertainty_ms),
         Mark(_state(node), "bad") if _needs_a_look(node) else _state(node),

@@ -90,7 +90,7 @@ def unsteady(trends: Mapping[str, BlockTrend]) -> tuple[str | None, dict[str, fl
         if any(block_trend.chance < chance and abs(block_trend.share) > share for share, chance in DRIFTS)
     }
     if drifting:
-        changes = ", ".join(f"{TESTED[name]} by {share:+.0%}" for name, share in drifting.items())
+        changes = ", ".join(f"{TESTED[name]} by {100 * share:+.0f} %" for name, share in drifting.items())
         return f"drift from start to end: {changes}", drifting
     swinging = [TESTED[name] for name, block_trend in trends.items() if block_trend.swings]
     if swinging:

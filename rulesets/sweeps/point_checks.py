@@ -127,7 +127,7 @@ def tps_per_user(parameters: Any, points: Sequence[Point], _curve: Curve) -> Ver
         return rule.met(len(apart), worst)
     return rule.missed(
         len(apart),
-        f"at {name} the two differ by {worst:.2%}",
+        f"at {name} the two differ by {100 * worst:.2f} %",
         "have both computed by the same definitions",
         worst,
     )

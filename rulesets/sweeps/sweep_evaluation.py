@@ -77,7 +77,7 @@ def _verdict_of(
         )
     if (above - best) / best > tolerance:
         between = (above + best) / 2
-        apart = f"which is {(above - best) / best:.1%} apart"
+        apart = f"which is {100 * (above - best) / best:.1f} % apart"
         reason = f"{bound_text(best)} passes and {bound_text(above)} fails, {apart}"
         return rule.open(n, reason, f"measure about {bound_text(between)}", best)
     return rule.met(n, best)

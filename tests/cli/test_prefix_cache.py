@@ -52,7 +52,7 @@ def test_hits_are_named_where_points_and_sides_differ(
     (tmp_path / "p.jsonl").write_text("".join(rows))
     common = ("--url", caching.url, "--model", "m", "-n", 6, "--prompts", "p.jsonl", "--on-invalid", "warn")
     swept = loadgen("sweep", *common, "-q", "-c", "1,2", "--out", "sweep")
-    assert "0% at 01-concurrency-1, 100% at 02-concurrency-2" in " ".join(swept.stdout.split())
+    assert "0 % at 01-concurrency-1, 100 % at 02-concurrency-2" in " ".join(swept.stdout.split())
     runs = ("sweep/01-concurrency-1", "sweep/02-concurrency-2")
     assert [cached(loadgen, run)[0] > 0 for run in runs] == [False, True]
     compared = orjson.loads(loadgen("compare", *runs, "--json").stdout)

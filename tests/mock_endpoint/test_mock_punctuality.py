@@ -41,7 +41,7 @@ def test_one_in_a_hundred_may_be_late(late: int, *, kept_up: bool) -> None:
 def test_it_says_so_in_a_sentence() -> None:
     """A person reads whether it kept up, and how late the chunks were."""
     assert str(counted(*[12_000] * 999, 2_140_000)) == (
-        "kept up: 1,000 chunks, late p50 12 µs, p99 12 µs, max 2.1 ms; 0.10% late by 1 ms or more"
+        "kept up: 1,000 chunks, late p50 12 µs, p99 12 µs, max 2.1 ms; 0.10 % late by 1 ms or more"
     )
     assert str(counted(15 * MS)).startswith("did NOT keep up: 1 chunks, late p50 15.0 ms")
 

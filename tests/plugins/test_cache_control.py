@@ -69,7 +69,7 @@ def test_the_warm_up_sends_every_prefix_first() -> None:
         ({"cache_hit": "0.6x2x1x1"}, "write SHARE or SHARExGROUPS"),
         ({"cache_hit": "100%"}, "above 0 and below 1"),
         ({"input_tokens": "uniform:20..40"}, "whole blocks of 16 are .* of --input-tokens uniform:20..40"),
-        ({"input_tokens": "40"}, "60.0% of 40 tokens is not near a multiple of 16; give --input-tokens"),
+        ({"input_tokens": "40"}, "60.0 % of 40 tokens is not near a multiple of 16; give --input-tokens"),
         ({"cache_block": 0}, "--cache-block 0: must be 1 or more"),
         ({"shared_prefix": "50"}, "--shared-prefix: --cache-hit chooses"),
         ({"order": "shuffle"}, "--order: --cache-hit chooses"),

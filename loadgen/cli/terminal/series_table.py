@@ -93,7 +93,7 @@ def _figures(
     return tables(Table(shown, tuple(zip(*cells, strict=True))), width=width)
 
 
-_EMPTY: Final = frozenset({"", "0.0%"})
+_EMPTY: Final = frozenset({"", "0.0 %"})
 _WARNINGS: Final = Column("warnings", 5, justify="left", folds=True)
 _TONES: Final[dict[str, Tone]] = {"missed": "bad", "invalid": "doubt", "overloaded": "doubt"}
 
@@ -107,7 +107,7 @@ def _number(name: str, digits: int) -> Callable[[Figures], str]:
 
 
 def _error_rate(figures_of_run: Figures) -> str:
-    return NONE if figures_of_run.error_rate is None else f"{figures_of_run.error_rate:.1%}"
+    return NONE if figures_of_run.error_rate is None else f"{100 * figures_of_run.error_rate:.1f} %"
 
 
 _FIGURES: Final[tuple[tuple[str, int, Callable[[Figures], str]], ...]] = (

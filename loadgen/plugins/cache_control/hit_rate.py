@@ -168,8 +168,9 @@ def _require_fitting(rate: HitRate, spec: str) -> None:
     """Refuse a length of which no whole blocks are near the target's share."""
     if not rate.prefix_tokens or abs(rate.planned - rate.target) > MOST_OFF:
         raise UsageError(
-            f"--cache-hit {spec}: {float(rate.target):.1%} of {rate.tokens} tokens is not near a multiple of "
-            f"{rate.block_tokens}; give --input-tokens {_fitting(rate)}, or the server's --cache-block"
+            f"--cache-hit {spec}: {100 * float(rate.target):.1f} % of {rate.tokens} tokens is not near a "
+            f"multiple of {rate.block_tokens}; give --input-tokens {_fitting(rate)}, or the server's "
+            "--cache-block"
         )
 
 
@@ -253,8 +254,9 @@ def _of_several_lengths(
     planned, longest = sum(prefixes) / sum(drawn), max(prefixes)
     if abs(planned - rate.target) > MOST_OFF:
         raise UsageError(
-            f"--cache-hit: whole blocks of {rate.block_tokens} are {planned:.1%} of --input-tokens "
-            f"{whole.spec}, not {float(rate.target):.1%}; give longer prompts, or the server's --cache-block"
+            f"--cache-hit: whole blocks of {rate.block_tokens} are {100 * planned:.1f} % of --input-tokens "
+            f"{whole.spec}, not {100 * float(rate.target):.1f} %; give longer prompts, or the server's "
+            "--cache-block"
         )
     first = min(rate.priming, len(prefixes))
     prefixes[:first] = array("Q", [longest]) * first

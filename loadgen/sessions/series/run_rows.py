@@ -164,8 +164,8 @@ def _cache_note(outcomes: Sequence[PointOutcome]) -> Iterator[str]:
     lowest, highest = min(shares, key=shares.__getitem__), max(shares, key=shares.__getitem__)
     if shares[highest] - shares[lowest] > ALIKE_PCT:
         yield (
-            f"Prompt tokens from the prefix cache: {shares[lowest]:.0f}% at {lowest}, "
-            f"{shares[highest]:.0f}% at {highest}. The TTFTs of these points do not compare: {REMEDY}."
+            f"Prompt tokens from the prefix cache: {shares[lowest]:.0f} % at {lowest}, "
+            f"{shares[highest]:.0f} % at {highest}. The TTFTs of these points do not compare: {REMEDY}."
         )
 
 

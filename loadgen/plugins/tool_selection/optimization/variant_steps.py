@@ -157,7 +157,7 @@ class Optimized:
             return f"{name}: {self.status}; the baseline is kept ({tried})"
         (low, high), (score_low, score_high) = change.accuracy_interval, change.score_interval
         conclusion = "kept" if change.is_significant else "not significant: the baseline is kept"
-        accuracy = f"accuracy {change.accuracy:+.1%} [{low:+.1%}, {high:+.1%}]"
+        accuracy = f"accuracy {100 * change.accuracy:+.1f} % [{100 * low:+.1f} %, {100 * high:+.1f} %]"
         score = f"score per scenario {change.score:+.3f} [{score_low:+.3f}, {score_high:+.3f}]"
         return f"{name}: {accuracy}, {score}, p = {change.p:.2g}: {conclusion} ({tried})"
 

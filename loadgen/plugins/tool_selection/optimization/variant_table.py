@@ -133,4 +133,4 @@ def _figures(result: StepResult | None) -> str:
     accuracy = None if result is None else accuracy_of(result)
     if result is None or accuracy is None:
         return "-"
-    return f"{accuracy:.1%}" + ("" if result.score is None else f" ({result.score:.3f})")
+    return f"{100 * accuracy:.1f} %" + ("" if result.score is None else f" ({result.score:.3f})")

@@ -132,7 +132,8 @@ def audit(reference: AuditPhase, repeated: AuditPhase, threshold: float) -> Audi
         if phase.completed < phase.requested * (1 - threshold)
     ]
     if short or reference.qps is None or repeated.qps is None:
-        reason = f"{' and '.join(short) or 'a phase has no rate'}; at least {1 - threshold:.0%} must complete"
+        enough = f"at least {100 * (1 - threshold):.0f} % must complete"
+        reason = f"{' and '.join(short) or 'a phase has no rate'}; {enough}"
         return AuditResult(reference, repeated, threshold, passed=False, reason=reason)
     greatest_qps = reference.qps * (1 + threshold)
     passed = repeated.qps < greatest_qps
