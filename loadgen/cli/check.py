@@ -32,7 +32,7 @@ def check(settings: CheckSettings) -> None:
     lines: list[CheckLine] = []
     emit = lines.append if settings.json else printer(lines)
     with default_url_named(settings):
-        run_unless_interrupted(ask_endpoint(settings, emit))
+        run_unless_interrupted(lambda: ask_endpoint(settings, emit))
     if settings.json:
         print_json(lines)
     if any(line.status == "failed" for line in lines):

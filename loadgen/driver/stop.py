@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from loadgen.driver.errors import StoppedEarlyError
@@ -99,18 +99,17 @@ class Stop:
                 signal.signal(number, before[number])
 
 
-def run_unless_interrupted(work: Coroutine[Any, Any, Result]) -> Result:
+def run_unless_interrupted(work: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
     """Run work without a session in a new event loop; any of the signals cancels the work.
 
     Raises:
         StoppedEarlyError: A signal came.
         KeyboardInterrupt: SIGINT came before the loop ran.
     """
-    with closing(work):
-        return run_async(_unless_interrupted(work))
+    return run_async(lambda: _unless_interrupted(work))
 
 
-async def _unless_interrupted(work: Coroutine[Any, Any, Result]) -> Result:
+async def _unless_interrupted(work: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
     stop = Stop()
     with stop.on_signals():
-        return await stop.unless_asked(work)
+        return await stop.unless_asked(work())

@@ -50,7 +50,7 @@ def serve(options: MockOptions) -> Punctuality | None:
         return _serve(options, script)
     _require_known(options.scenario)
     with _truth_file(options) as file:
-        run_async(_play(options, file))
+        run_async(lambda: _play(options, file))
     return None
 
 

@@ -84,7 +84,7 @@ def conduct(
     _spawn(launcher, prepared.workers)
     try:
         with recovering():
-            run_async(measure(prepared, launcher, folder, observer))
+            run_async(lambda: measure(prepared, launcher, folder, observer))
     except WriterStalledError:
         raise
     except WriterError as error:

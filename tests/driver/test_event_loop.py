@@ -21,7 +21,7 @@ async def double(number: int) -> int:
 
 def test_it_runs_work() -> None:
     """Work in a separate loop."""
-    assert run_async(double(21)) == 42
+    assert run_async(lambda: double(21)) == 42
 
 
 @pytest.mark.filterwarnings("error")
@@ -35,5 +35,5 @@ def test_an_interrupt_while_the_loop_is_made(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(socket, "socketpair", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        run_async(double(21))
+        run_async(lambda: double(21))
     gc.collect()

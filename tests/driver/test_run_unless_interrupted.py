@@ -17,7 +17,7 @@ async def answer() -> int:
 
 def test_the_work_is_done() -> None:
     """Its result is returned."""
-    assert run_unless_interrupted(answer()) == 42
+    assert run_unless_interrupted(answer) == 42
 
 
 @pytest.mark.slow
@@ -31,6 +31,6 @@ def test_an_interrupt_before_the_loop_runs(monkeypatch: pytest.MonkeyPatch) -> N
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         with pytest.raises(KeyboardInterrupt):
-            run_unless_interrupted(answer())
+            run_unless_interrupted(answer)
         gc.collect()
     assert not warned

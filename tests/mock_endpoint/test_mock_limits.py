@@ -26,6 +26,8 @@ def refuses(url: str) -> bool:
         socket.create_connection((parts.hostname, parts.port)).close()
     except ConnectionRefusedError:
         return True
+    except ConnectionResetError:  # the server was ending
+        return False
     return False
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import signal
 import threading
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Iterator
+    from collections.abc import Callable, Coroutine, Iterator
 
 ENDING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """A terminal sends them to everybody, but only the parent says what they mean."""
@@ -49,14 +49,16 @@ def deferred() -> Iterator[None]:
 Result = TypeVar("Result")
 
 
-def run_async(work: Coroutine[Any, Any, Result]) -> Result:
+def run_async(work: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
     """`asyncio.run`, but an interrupt cannot leave a half-made event loop or warn of work that never began.
 
     Such a loop has no attributes to be closed with: its destructor would print a traceback.
     """
     import asyncio  # not on `--help`
 
-    with closing(work), closing(asyncio.Runner()) as runner:
+    with ExitStack() as ends:
         with deferred():
+            runner = ends.enter_context(closing(asyncio.Runner()))
             runner.get_loop()
-        return runner.run(work)
+            begun = ends.enter_context(closing(work()))
+        return runner.run(begun)

@@ -80,7 +80,7 @@ def run_on_nodes(
         warn_of(prepared, observer)
         folder = new_run_folder(settings.output.out, prepared.perf.endpoint.model)
         warn_of_no_judge(settings.tasks, observer)
-        return prepared, folder, run_async(_recorded(prepared, nodes, folder, observer))
+        return prepared, folder, run_async(lambda: _recorded(prepared, nodes, folder, observer))
 
 
 def _require_capable(prepared: Prepared, nodes: Sequence[Mapping[str, Any]]) -> None:
@@ -222,7 +222,7 @@ def finish_on_nodes(
     with RayNodes(cluster.ray or "auto", cluster.nodes, Node, len(earlier)) as nodes:
         require_same(machine_facts(), nodes.facts)
         nodes.start(run.settings["workers"] + 1)
-        return run_async(_finish(settings, run, earlier, nodes, folder, observer))
+        return run_async(lambda: _finish(settings, run, earlier, nodes, folder, observer))
 
 
 async def _finish(

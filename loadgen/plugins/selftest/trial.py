@@ -89,7 +89,7 @@ def ask(
         _tell(recorder.put, EventType.TEST_STARTED)
         _tell(recorder.put, EventType.PHASE_STARTED, phase=PHASE, duration_s=None, requests=None)
         log = partial(_in_order, recorder, plain)
-        run_unless_interrupted(_ask_all(rows, bases, log, at_once, done, make_codec))
+        run_unless_interrupted(lambda: _ask_all(rows, bases, log, at_once, done, make_codec))
         _tell(recorder.put, EventType.STOP_PERFORMANCE_TRACKING, reason="requests", scheduled=None)
         _tell(recorder.put, EventType.PHASE_ENDED, phase=PHASE)
         _tell(recorder.put, EventType.TEST_ENDED, reason="completed")

@@ -27,7 +27,7 @@ _SHUTDOWN_S: Final = 0.5
 def view(top: Path, port: int, listening: Callable[[str], None]) -> None:
     """Serve the pages of a folder until SIGINT or SIGTERM."""
     folder = ViewedFolder(top)
-    run_async(_serve(folder, port, listening))
+    run_async(lambda: _serve(folder, port, listening))
 
 
 async def _serve(folder: ViewedFolder, port: int, listening: Callable[[str], None]) -> None:

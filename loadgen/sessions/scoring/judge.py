@@ -99,7 +99,7 @@ def ask_judges(
             return Judging(target.url, judge.model)
         asking = calls(log, run, wanting, judge)
         with observer.judging(open_calls) as show:
-            tally, interrupted = run_async(_ask(run, asking, judge, target, show, observer))
+            tally, interrupted = run_async(lambda: _ask(run, asking, judge, target, show, observer))
     done = Judging(target.url, judge.model, open_calls, tally.answered, dict(tally.failed), tally.gave_up)
     if done.problem:
         observer.note(f"warning: {done.problem}")
