@@ -1,4 +1,4 @@
-"""What a plain request needs: a turn, a connection, and the turns that leave where the request ends."""
+"""The turn and the connection of a plain request, and the turns that leave where the request ends."""
 
 from __future__ import annotations
 
@@ -40,4 +40,4 @@ class NextTurns(Protocol):
         """Count turns that have left where others ended (`_relay.c`)."""
 
     def turn(self, ticket: int) -> PlainTurn:
-        """Return a turn that has left, and that compiled code issues no other turn after."""
+        """Return the turn of a ticket, which Python follows from now on."""

@@ -91,7 +91,7 @@ class TurnMaker:
         return IssuedTurn(self._request(self.made, body, trace, more), trace, more), data
 
     def again(self, number: int, body: bytes) -> IssuedTurn:
-        """Make a turn once more, of which nothing was drawn and no member refused."""
+        """Return the turn of a number made before, if it has no trace and no further members."""
         return IssuedTurn(self._request(number, body, None, _NOTHING), None, _NOTHING)
 
     def forget(self, sample: Sample) -> None:

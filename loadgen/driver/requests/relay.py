@@ -124,7 +124,7 @@ class TurnRelay:
         self.fill(2 * len(left))
 
     def turn(self, ticket: int) -> IssuedTurn:
-        """Return a turn that has left, and that compiled code issues no other turn after."""
+        """Return the turn of a ticket, which Python follows from now on."""
         request, _, turn = self._under_way.pop(ticket)
         return turn or self._maker.again(ticket, self._session(request).body)
 
