@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import mmap
 import os
-import struct
 from typing import TYPE_CHECKING, Final
 
 from loadgen.driver.system.linux import LINUX
@@ -13,7 +12,8 @@ from loadgen.driver.system.linux import LINUX
 if TYPE_CHECKING:
     from typing import Self
 
-_NUMBER: Final = struct.Struct("=Q")
+_NUMBER: Final = "Q"
+_BYTES: Final = 8
 
 
 class SharedCounter:
@@ -21,29 +21,31 @@ class SharedCounter:
 
     Its 8 bytes are memory that the processes share. The lock is the kernel's, which takes it back from a
     process that dies; a file offset as the counter would do without one, but not every kernel moves it
-    atomically.
+    atomically. The number is stored in one piece: a process can be killed before or after, not in between.
     """
 
     def __init__(self, fd: int | None = None) -> None:
         self.fd = _file() if fd is None else fd
-        self._memory = mmap.mmap(self.fd, _NUMBER.size)
+        self._memory = mmap.mmap(self.fd, _BYTES)
+        self._number = memoryview(self._memory).cast(_NUMBER)
 
     def claim(self) -> int:
         """Pass, and get the number of the passing."""
         fcntl.lockf(self.fd, fcntl.LOCK_EX)
         try:
-            (number,) = _NUMBER.unpack_from(self._memory)
-            _NUMBER.pack_into(self._memory, 0, number + 1)
+            number = self._number[0]
+            self._number[0] = number + 1
         finally:
             fcntl.lockf(self.fd, fcntl.LOCK_UN)
-        return int(number)
+        return number
 
     def reset(self) -> None:
         """Count from 0 again, while no worker counts."""
-        _NUMBER.pack_into(self._memory, 0, 0)
+        self._number[0] = 0
 
     def close(self) -> None:
         """Release the shared memory."""
+        self._number.release()
         self._memory.close()
         os.close(self.fd)
 
@@ -63,5 +65,5 @@ def _file() -> int:
 
         with tempfile.TemporaryFile() as file:
             fd = os.dup(file.fileno())
-    os.write(fd, bytes(_NUMBER.size))
+    os.write(fd, bytes(_BYTES))
     return fd
