@@ -53,9 +53,8 @@ class PlainRequest:
     ) -> None:
         self.turn = turn
         self.connection = connection
-        self.finished: Future[PlainEnd | None] = Future(
-            loop=loop
-        )  # without the loop, it asks for the process id
+        # Without the loop, a future asks for the process id.
+        self.finished: Future[PlainEnd | None] = Future(loop=loop)
         self.exchange: Exchange | None = None
         self.ticket = self.sent_ns = 0
         self.issued_ns = issued_ns

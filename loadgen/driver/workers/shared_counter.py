@@ -12,22 +12,21 @@ from loadgen.driver.system.linux import LINUX
 if TYPE_CHECKING:
     from typing import Self
 
-_NUMBER: Final = "Q"
 _BYTES: Final = 8
 
 
 class SharedCounter:
     """A counter of claims from 0 on, over all processes that hold the counter.
 
-    Its 8 bytes are memory that the processes share. The lock is the kernel's, which takes it back from a
-    process that dies; a file offset as the counter would do without one, but not every kernel moves it
-    atomically. The number is stored in one piece: a process can be killed before or after, not in between.
+    Its 8 bytes are memory that the processes share, stored in one piece: a process is killed before or after.
+    The lock is the kernel's, which takes it back from a process that dies; a file offset as the counter would
+    do without one, but not every kernel moves it atomically.
     """
 
     def __init__(self, fd: int | None = None) -> None:
         self.fd = _file() if fd is None else fd
         self._memory = mmap.mmap(self.fd, _BYTES)
-        self._number = memoryview(self._memory).cast(_NUMBER)
+        self._number = memoryview(self._memory).cast("Q")
 
     def claim(self) -> int:
         """Pass, and get the number of the passing."""
