@@ -14,14 +14,14 @@ from reporter.log.storage_errors import reason
 _ENDPOINT: Final = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
 
 FIRST_ANSWER: Final = timedelta(seconds=3)
-"""How long a store's first answer is tried for. Google's client tries for 15 minutes, as long for a token."""
+"""The time limit of a store's first answer. Google's client tries for 15 minutes, as long for a token."""
 
 
 def filesystem(address: str) -> Any:
     """The filesystem of an address in a store.
 
     Raises:
-        LogError: The store does not answer, or there are no credentials for it.
+        LogError: The store does not answer, or credentials are missing.
     """
     from pyarrow import fs
 
@@ -36,7 +36,7 @@ def filesystem(address: str) -> Any:
 
 
 def _gcs_options() -> dict[str, Any]:
-    """Those of an emulator, which asks for no credentials."""
+    """The options of an emulator, which needs no credentials; empty without one."""
     emulator = os.environ.get("STORAGE_EMULATOR_HOST")
     if not emulator:
         return {}
@@ -46,7 +46,7 @@ def _gcs_options() -> dict[str, Any]:
 
 @cache
 def require_answer(bucket: str, **options: Any) -> None:
-    """Ask Google once for a bucket; what it refuses is said later, of the file that is wanted."""
+    """Ask Google once for a bucket; a refusal is reported later, for the requested file."""
     from pyarrow import ArrowException, fs
 
     try:

@@ -1,4 +1,4 @@
-"""Errors of pyarrow's filesystems in words: what failed, and what to do."""
+"""Messages for errors of pyarrow's filesystems: the failure, and the remedy."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def reason(error: Exception, address: str) -> str:
 
 
 def _no_token(why: str) -> str:
-    """Where Google's client looks for credentials, and how to give them."""
+    """The message about missing credentials of Google: the places tried, and how to set credentials."""
     well_known = Path("~/.config/gcloud/application_default_credentials.json").expanduser()
     if named := os.environ.get(_KEY_FILE):
         tried = f"with the credentials in {named} ({_KEY_FILE})"

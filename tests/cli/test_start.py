@@ -76,7 +76,7 @@ def test_an_interrupt_while_it_starts(mock: MockProcess, tmp_path: Path) -> None
 
 
 def test_signals_are_handled_before_anything_that_takes_time_is_imported() -> None:
-    """Until then an interrupt ends in a traceback of Python's."""
+    """Imports before the handlers of signals are few: an interrupt there shows a traceback of Python."""
     script = "import sys, loadgen.cli.start; print(*sys.modules)"
     loaded = subprocess.run(
         [sys.executable, "-S", "-c", script], cwd=ROOT, capture_output=True, text=True, check=True

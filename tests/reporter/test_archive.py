@@ -299,7 +299,7 @@ def test_gaps_that_are_not_numbers_are_left_out(a_run: Callable[..., Run], tmp_p
 def test_a_full_disk_is_named_with_what_to_do(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is the disk of the archive's folder, and what was written of it is replaced."""
+    """The error names the full disk of the archive's folder; the next archive replaces the part written."""
     monkeypatch.setattr(write, "place", lambda named: replace(place(named), filesystem=_Full()))
     with pytest.raises(LogError) as refused:
         archive(folder, tmp_path / "archive", "1.0")

@@ -75,7 +75,7 @@ def test_google_is_asked_for_seconds_and_not_for_minutes(monkeypatch: pytest.Mon
 
 
 def test_a_bucket_that_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who may read a file need not be allowed to look at its bucket; a bucket is asked for once."""
+    """A bucket may refuse to be looked at; Google is asked once for each bucket."""
     store = _Store(
         OSError("google::cloud::Status(PERMISSION_DENIED: Permanent error, with a last message of no)")
     )
@@ -100,7 +100,7 @@ def test_the_credentials_that_were_tried_are_named(monkeypatch: pytest.MonkeyPat
 
 
 def test_addresses_without_an_archive() -> None:
-    """No folder is looked for, and `list runs` lists none; `compare` reads archives in stores."""
+    """Addresses of stores are not searched as folders; `compare` reads archives in stores."""
     for scheme in ("gs", "az"):
         message = no_run_at(Path(f"{scheme}://bucket/run"))
         assert message.startswith(f"{scheme}:/bucket/run: no archive is there; addresses of object stores")
