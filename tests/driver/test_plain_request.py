@@ -48,6 +48,7 @@ TEXTS = st.sampled_from(["a", " b", "é\n", '"\\\t\x01/', "\x7f\u2028", "\U0001f
 FRAMES = st.one_of(
     TEXTS.map(lambda text: frame(7, delta(content=text))),
     TEXTS.map(lambda text: frame(7, delta(reasoning=text))),
+    st.just(frame(7, delta(content="later"), created=1_700_000_009)),
     st.sampled_from([rb"\u00e9\/\b\f\u001F", rb"\ufffd\n", b"\xc3\xa9"]).map(
         lambda text: frame(7, delta(content="?")).replace(b"?", text)
     ),
@@ -178,12 +179,14 @@ class Asked:
         plain: How many of them compiled code has made.
     """
 
-    def __init__(self, server: ScriptedServer, timeout_s: float = 600, **options: Any) -> None:
+    def __init__(
+        self, server: ScriptedServer, timeout_s: float = 600, *, plain: bool = True, **options: Any
+    ) -> None:
         self.rows: list[Any] = []
         self.plain = 0
         self.transport = HttpTransport(endpoint(server.url, {}, verify=False), Timeouts(timeout_s))
         self._runner = RequestRunner(
-            self.transport, CODEC, Generation("m"), self._take, follows_plain=True, **options
+            self.transport, CODEC, Generation("m"), self._take, follows_plain=plain, **options
         )
 
     async def ask(self) -> TurnOutcome:
@@ -205,6 +208,19 @@ class Asked:
         self.rows += [] if event is None else [row(event)]
 
     @property
+    def timeless(self) -> list[list[Any]]:
+        """The code, the members that no clock decides and the texts of each row that has some."""
+        return [
+            [
+                code,
+                {name: value for name, value in orjson.loads(data).items() if not OF_TIME.search(name)},
+                texts,
+            ]
+            for code, _, _, data, texts, _ in self.rows
+            if data and code > SENT
+        ]
+
+    @property
     def codes(self) -> list[list[int]]:
         """The codes of the events of each request."""
         codes: dict[str, list[int]] = {}
@@ -219,7 +235,7 @@ USUAL = chunked(response(7, ["a", "b"]))
 TOGETHER = chunked(
     [*response(7, ["a"])[:2], b"".join([frame(7, delta(content="b")), *response(7, ["a", "b"])[-3:]])]
 )
-OF_TIME = re.compile("_ns$|reads|coalesced|late_chunks")
+OF_TIME = re.compile("_ns$|reads|coalesced|late_chunks|message")
 
 
 @pytest.fixture(params=["http", "https"])
@@ -258,6 +274,13 @@ def test_usual_responses_are_followed_without_python(
         assert payload["first_byte_ns"] <= payload["first_token_ns"] <= payload["last_token_ns"] <= line[1]
 
 
+LATER = [
+    *response(7, ["a", "b\u00e9", '"', " c"])[:-3],
+    *(frame(7, delta(content=text), created=1_700_000_009) for text in "def"),
+    *(frame(7, delta(reasoning=text), created=1_700_000_010) for text in "gh"),
+    frame(7, delta(content="ij")).replace(b"ij", rb"\/\u00e9"),
+    *response(7, ["k", "l"])[1:],
+]
 CUT = chunked(response(7, ["a", "b"])[:3], last=b"")
 UNUSUAL: dict[str, tuple[list[Any], list[int]]] = {
     "another frame": (chunked([*response(7, ["a"])[:2], b"data: null\n\n", *response(7, ["a"])[2:]]), WHOLE),
@@ -266,6 +289,8 @@ UNUSUAL: dict[str, tuple[list[Any], list[int]]] = {
     "reset": ([*CUT, Step.RESET], [ISSUED, SENT, FIRST, ERROR]),
     "an error of HTTP": ([b"HTTP/1.1 500 No\r\nContent-Length: 2\r\n\r\nno"], [ISSUED, SENT, ERROR]),
     "not HTTP": ([HEAD, b"xyz\r\n"], [ISSUED, SENT, ERROR]),
+    "another frame at the end": (chunked([*LATER[:-1], b"data: null\n\n", LATER[-1]]), WHOLE),
+    "another time": (chunked(LATER), WHOLE),
     "long": (chunked(response(7, ["word"] * 900)), WHOLE),
     "reset before the answer": ([Step.RESET], [ISSUED, SENT, SENT, FIRST, COMPLETE]),
 }
@@ -273,16 +298,17 @@ UNUSUAL: dict[str, tuple[list[Any], list[int]]] = {
 
 @pytest.mark.parametrize("name", UNUSUAL)
 def test_unusual_responses_are_left_to_python(name: str, tls: ssl.SSLContext | None, run: Run) -> None:
-    """A request has one row per event, in order; compiled code follows the next request."""
+    """A request has one row per event, in order, as without compiled code, which follows the next request."""
     script, codes = UNUSUAL[name]
 
-    async def scenario() -> Asked:
+    async def scenario(*, plain: bool = True) -> Asked:
         async with ScriptedServer(USUAL, USUAL, USUAL, script, USUAL, tls=tls) as server:
-            asked = Asked(server)
+            asked = Asked(server, plain=plain)
             await asked.ask_each(6)
             return asked
 
     asked = run(scenario())
+    assert asked.timeless == run(scenario(plain=False)).timeless
     assert asked.codes == [WHOLE, WHOLE, WHOLE, codes, WHOLE, WHOLE]
     assert asked.plain >= 2 * len(WHOLE)
 

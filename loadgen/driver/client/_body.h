@@ -11,6 +11,7 @@ typedef struct {
     int64_t at, since; /* since: nothing of it had arrived by then; 0 where its stamp is exact */
     bool whole;        /* whether `since` holds for its first byte, or only for what ends before its last */
     bool ends_token;   /* of a plain request: whether the last frame that ends here has a text */
+    unsigned char text; /* it is a frame of which only the text is kept: 1 + the place of its shape (plain_add); 0 for all others */
     unsigned tokens;   /* and how many frames with a text end here */
 } piece;
 

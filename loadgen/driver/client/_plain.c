@@ -9,6 +9,7 @@
 #include "_plain.h"
 
 #include "_json.h"
+#include <limits.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -271,15 +272,21 @@ static bool fits(span frame, span head, span tail) {
            !memcmp(frame.bytes + frame.size - tail.size, tail.bytes, tail.size);
 }
 
-static bool find_start(plain *p, const unsigned char *body, span frame) {
-    if (p->start && begins_with(frame, 0, (span){body + p->prefix, p->prefix_size})) return true;
+static span prefix_of(const plain *p, const buffer *body) { return (span){body->bytes + p->prefix, p->prefix_size}; }
+
+static span text_of(span rest, const known_text *t) {
+    return (span){rest.bytes + t->head.size, rest.size - t->head.size - t->tail.size};
+}
+
+static bool find_start(plain *p, const buffer *body, span frame) {
+    if (p->start && begins_with(frame, 0, prefix_of(p, body))) return true;
     for (size_t i = 0; i < p->shapes->start_count; i++) {
         const known_start *start = p->shapes->starts + i;
         size_t size = json_start(frame.bytes, frame.size, start->before.bytes, start->before.size, start->between.bytes,
                                  start->between.size);
         if (!size) continue;
         p->start = start;
-        p->prefix = (size_t)(frame.bytes - body);
+        p->prefix = (size_t)(frame.bytes - body->bytes);
         p->prefix_size = size;
         return true;
     }
@@ -299,7 +306,6 @@ static bool take_text(plain *p, plain_rows *rows, piece *last, span inside, bool
     }
     if (!reasoning && !p->first_output) p->first_output = p->first_visible = last->at;
     p->last_token = last->at;
-    p->lows |= last->since != 0;
     last->tokens++;
     last->ends_token = true;
     return true;
@@ -334,38 +340,107 @@ static bool take_frame(plain *p, const known_frame *f, const int64_t usage[COUNT
     return true;
 }
 
-static bool plain_frame(plain *p, plain_rows *rows, const unsigned char *body, span frame, piece *last) {
+static bool is_done(span frame) {
     static const char DONE[] = "data: [DONE]\n\n";
+    return frame.size == sizeof DONE - 1 && !memcmp(frame.bytes, DONE, sizeof DONE - 1);
+}
+
+static bool plain_frame(plain *p, plain_rows *rows, const buffer *body, span frame, piece *last) {
     int64_t usage[COUNTS];
     last->ends_token = false;
     if (p->done) return false;
-    if (frame.size == sizeof DONE - 1 && !memcmp(frame.bytes, DONE, sizeof DONE - 1)) return p->done = true;
+    if (is_done(frame)) return p->done = true;
     if (!find_start(p, body, frame)) return false;
     span rest = {frame.bytes + p->prefix_size, frame.size - p->prefix_size};
     for (const known_text *t = p->start->texts; t < p->start->texts + p->start->text_count; t++) {
         if (!fits(rest, t->head, t->tail)) continue;
-        span inside = {rest.bytes + t->head.size, rest.size - t->head.size - t->tail.size};
-        if (take_text(p, rows, last, inside, t->reasoning)) return true;
+        if (take_text(p, rows, last, text_of(rest, t), t->reasoning)) return true;
     }
     for (const known_frame *f = p->start->frames; f < p->start->frames + p->start->frame_count; f++)
         if (is_frame(f, rest, usage)) return take_frame(p, f, usage, last->at);
     return false;
 }
 
+/* Note when a piece came; false where that is before the piece before it. */
+static bool arrives(plain *p, const piece *next) {
+    if (next->at < p->latest) return false;
+    p->latest = next->at;
+    p->reads += next->at != p->read_at;
+    p->read_at = next->at;
+    return true;
+}
+
+/* Take a piece that is one frame with a text, and add only the text to the body; false where the body needs all of it. */
+static bool squeeze(plain *p, plain_rows *rows, buffer *body, span frame, piece *next) {
+    if (!p->start || p->done || p->frame != body->length || !begins_with(frame, 0, prefix_of(p, body))) return false;
+    span rest = {frame.bytes + p->prefix_size, frame.size - p->prefix_size};
+    for (size_t i = 0; i < p->start->text_count && i < UCHAR_MAX; i++) {
+        const known_text *t = p->start->texts + i;
+        if (!fits(rest, t->head, t->tail)) continue;
+        span text = text_of(rest, t);
+        json_text what = {0};
+        if (!text.size || !json_is_text(text.bytes, text.size, &what)) continue;
+        p->on = arrives(p, next) && buffer_append(body, text.bytes, text.size) && take_text(p, rows, next, text, t->reasoning);
+        if (!p->on) {
+            body->length = p->frame;
+            return false;
+        }
+        p->removed += frame.size - text.size;
+        p->frame = body->length;
+        p->taken++;
+        next->text = (unsigned char)(i + 1);
+        return true;
+    }
+    return false;
+}
+
+/* Add the next piece, of so many, to a body; false without memory. Of a frame with a text the body gets the text alone,
+ * since the response's prefix and the shape say the rest: the memory of a stream stays in the cache. */
+bool plain_add(plain *p, plain_rows *rows, buffer *body, span bytes, piece *next, size_t count) {
+    bool squeezed = p && p->taken == count && squeeze(p, rows, body, bytes, next);
+    if (!squeezed && !buffer_append(body, bytes.bytes, bytes.size)) return false;
+    next->end = body->length;
+    return true;
+}
+
+/* Give the body all its bytes again; false without memory. */
+bool plain_restore(plain *p, buffer *body, piece *pieces, size_t count) {
+    if (!p->removed) return true;
+    buffer whole = {malloc(body->length + p->removed), 0, body->length + p->removed};
+    if (!whole.bytes) return false;
+    size_t start = 0;
+    for (piece *next = pieces; next < pieces + count; next++) {
+        const known_text *shape = next->text ? p->start->texts + next->text - 1 : NULL;
+        size_t end = next->end;
+        span parts[] = {prefix_of(p, body), shape ? shape->head : (span){0}, {body->bytes + start, end - start}, shape ? shape->tail : (span){0}};
+        for (size_t i = shape ? 0 : 2; i < (shape ? 4 : 3); i++) buffer_append(&whole, parts[i].bytes, parts[i].size);
+        *next = (piece){whole.length, next->at, next->since, next->whole, next->ends_token, 0, next->tokens};
+        start = end;
+    }
+    p->frame += p->removed;
+    p->removed = 0;
+    free(body->bytes);
+    *body = whole;
+    return true;
+}
+
 /* Take the pieces that came; `goes_on`: the last one is not the end of a chunk, and its frame may go on in the next. */
-bool plain_pieces(plain *p, plain_rows *rows, const unsigned char *body, piece *pieces, size_t count, bool goes_on) {
+bool plain_pieces(plain *p, plain_rows *rows, buffer *body, piece *pieces, size_t count, bool goes_on) {
     for (; p->taken < count; p->taken++) {
         piece *last = pieces + p->taken;
-        if (last->at < p->latest) return false;
-        p->latest = last->at;
-        p->reads += last->at != p->read_at;
-        p->read_at = last->at;
+        if (!arrives(p, last)) return false;
         if (!p->taken && last->at == p->first_byte) p->first_byte_low = last->since;
         while (p->frame < last->end) {
-            const unsigned char *at = body + p->frame, *end = find(at, last->end - p->frame, (span){(unsigned char *)"\n\n", 2});
+            const unsigned char *at = body->bytes + p->frame, *end = find(at, last->end - p->frame, (span){(unsigned char *)"\n\n", 2});
             if (!end && goes_on && p->taken + 1 == count) break;
-            if (!end || !plain_frame(p, rows, body, (span){at, (size_t)(end + 2 - at)}, last)) return false;
-            p->frame = (size_t)(end + 2 - body);
+            if (!end) return false;
+            span frame = {at, (size_t)(end + 2 - at)};
+            if (p->removed && !is_done(frame) && !begins_with(frame, 0, prefix_of(p, body))) {
+                if (!plain_restore(p, body, pieces, count)) return false;
+                continue;
+            }
+            if (!plain_frame(p, rows, body, frame, last)) return false;
+            p->frame = (size_t)(end + 2 - body->bytes);
         }
     }
     return true;
@@ -474,11 +549,12 @@ static bool add_lows(buffer *to, const plain *p, const piece *pieces, size_t cou
 static int64_t rounded_us(int64_t ns) { return (ns + 500) / 1000; }
 
 /* Read the tokens' moments: add their gaps, and count the reads with several of them and the first of all. */
-static bool add_gaps(buffer *to, const plain *p, const piece *pieces, size_t count, int64_t *first, size_t *coalesced) {
+static bool add_gaps(buffer *to, plain *p, const piece *pieces, size_t count, int64_t *first, size_t *coalesced) {
     int64_t before = 0, before_us = 0;
     bool shared = false;
     if (!put_size(to, 's', p->tokens * sizeof(uint32_t))) return false;
     for (size_t i = 0; i < count; i++) {
+        p->lows |= pieces[i].tokens && pieces[i].since;
         for (unsigned left = pieces[i].tokens; left; left--) {
             int64_t at = pieces[i].at, offset_us = rounded_us(at - p->sent), gap_us = offset_us - before_us;
             uint32_t kept_us = gap_us > UINT32_MAX ? UINT32_MAX : (uint32_t)gap_us;
@@ -502,7 +578,7 @@ static bool add_payload(buffer *to, const plain *p, size_t bytes, int64_t first,
            add_member(to, p->first_reasons ? ",\"first_chunk\":{\"reasoning\":" : ",\"first_chunk\":{\"content\":", p->first_chars, true) &&
            add_member(to, "},\"chunks\":", (int64_t)p->tokens, true) &&
            add_member(to, ",\"silent_chunks\":0,\"silent_tokens\":false,\"reads\":", (int64_t)p->reads, true) &&
-           add_member(to, ",\"coalesced\":", (int64_t)coalesced, true) && add_member(to, ",\"bytes\":", (int64_t)bytes, true) &&
+           add_member(to, ",\"coalesced\":", (int64_t)coalesced, true) && add_member(to, ",\"bytes\":", (int64_t)(bytes + p->removed), true) &&
            add(to, ",\"finish_reason\":") && buffer_append(to, p->finish.bytes, p->finish.size) &&
            add_member(to, ",\"input_tokens\":", p->usage[INPUT], p->usage[INPUT] >= 0) &&
            add_member(to, ",\"output_tokens\":", p->usage[OUTPUT], p->usage[OUTPUT] >= 0) &&
@@ -548,6 +624,27 @@ bool plain_answer(const plain *p, buffer *to) {
            add(to, "]");
 }
 
+/* Take the pieces of a body one by one, as the I/O loop does, and give them all their bytes again; false with an error. */
+static bool replay(plain *p, plain_rows *rows, const body *b, int64_t at, bool *known) {
+    buffer kept = {0};
+    piece *pieces = calloc(b->count, sizeof *pieces);
+    size_t bytes = b->pieces[b->count - 1].end;
+    bool added = pieces;
+    for (size_t i = 0; added && i < b->count; i++) {
+        const piece *next = b->pieces + i;
+        pieces[i] = (piece){0, next->at, next->since, next->whole};
+        added = plain_add(*known ? p : NULL, rows, &kept, (span){b->bytes + body_start(b, i), next->end - body_start(b, i)}, pieces + i, i);
+        *known = added && *known && p->on && plain_pieces(p, rows, &kept, pieces, i + 1, i + 1 < b->count);
+    }
+    *known = *known && plain_end(p, rows, kept.length, pieces, b->count, at);
+    bool restored = added && plain_restore(p, &kept, pieces, b->count);
+    if (restored && (kept.length != bytes || memcmp(kept.bytes, b->bytes, bytes) || pieces[b->count - 1].end != bytes))
+        PyErr_SetString(PyExc_AssertionError, "other bytes than came");
+    free(kept.bytes);
+    free(pieces);
+    return restored ? !PyErr_Occurred() : (PyErr_NoMemory(), false);
+}
+
 /* The rows of a plain request whose body this is, as (message, count); None where Python reads it. */
 PyObject *body_plain(body *b, PyObject *arguments) {
     PyObject *source, *message = NULL;
@@ -561,12 +658,8 @@ PyObject *body_plain(body *b, PyObject *arguments) {
     if (p) {
         plain_begin(p, shapes);
         p->sent = sent;
-        for (size_t i = 0; i < b->count; i++) b->pieces[i].tokens = 0; /* an earlier reader may have counted */
         bool known = plain_head(p, head.bytes, (size_t)size, first_byte);
-        for (size_t count = 1; known && count <= b->count; count++)
-            known = plain_pieces(p, &rows, b->bytes, b->pieces, count, count < b->count);
-        known = known && plain_end(p, &rows, b->pieces[b->count - 1].end, b->pieces, b->count, at);
-        message = known ? rows_message(&rows, 0) : Py_NewRef(Py_None);
+        if (replay(p, &rows, b, at, &known)) message = known ? rows_message(&rows, 0) : Py_NewRef(Py_None);
     }
     if (shapes) shapes_free(shapes);
     plain_free(p);

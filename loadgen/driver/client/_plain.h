@@ -48,26 +48,32 @@ typedef struct known_shapes {
 enum { MOST_ID = 64 };
 
 typedef struct {
+    /* What each chunk needs... */
     bool on;        /* no more: Python follows the request */
     bool answers;   /* Python wants the answer */
     bool relays;    /* a prepared request may follow it */
     bool announced; /* FIRST_CHUNK is among the rows */
-    bool done, opened, first_reasons;
-    char id[MOST_ID];
-    uint64_t ticket; /* of a request that the relay has issued; 0 for one of Python's */
-    int64_t issued;
-    size_t id_size, taken, frame; /* pieces that were looked at; where the frame begins that the next one continues */
-    const known_shapes *shapes;
+    bool done, opened, first_reasons, lows;
+    size_t taken, frame; /* pieces that were looked at; where the frame begins that the next one continues */
+    size_t removed;      /* bytes that the body has not kept */
     const known_start *start;
     size_t prefix, prefix_size; /* the beginning of the response's frames, in the body */
-    buffer content, reasoning;
-    ptrdiff_t content_chars, reasoning_chars, first_chars;
+    int64_t latest, read_at, first_output, last_token;
+    size_t tokens, reads;
+    ptrdiff_t content_chars;
+    buffer content;
+    /* ...and what it does not. */
+    char id[MOST_ID];
+    size_t id_size;
+    uint64_t ticket; /* of a request that the relay has issued; 0 for one of Python's */
+    int64_t issued;
+    const known_shapes *shapes;
+    buffer reasoning;
+    ptrdiff_t reasoning_chars, first_chars;
     span finish;
     int64_t usage[COUNTS];
-    int64_t sent, first_byte, first_byte_low, latest, read_at, finish_at;
-    int64_t first_token, first_output, first_visible, last_token, ended;
-    size_t tokens, reads;
-    bool lows;
+    int64_t sent, first_byte, first_byte_low, finish_at;
+    int64_t first_token, first_visible, ended;
 } plain;
 
 /* Rows of the log, as Python marshals them. */
@@ -83,7 +89,9 @@ void shapes_free(known_shapes *shapes);
 void plain_free(plain *p); /* which may be NULL */
 void plain_begin(plain *p, const known_shapes *shapes);
 bool plain_head(plain *p, const unsigned char *head, size_t length, int64_t at);
-bool plain_pieces(plain *p, plain_rows *rows, const unsigned char *body, piece *pieces, size_t count, bool goes_on);
+bool plain_pieces(plain *p, plain_rows *rows, buffer *body, piece *pieces, size_t count, bool goes_on);
+bool plain_add(plain *p, plain_rows *rows, buffer *body, span bytes, piece *next, size_t count); /* p: NULL where Python follows */
+bool plain_restore(plain *p, buffer *body, piece *pieces, size_t count);
 bool plain_end(plain *p, plain_rows *rows, size_t bytes, const piece *pieces, size_t count, int64_t at);
 
 bool rows_issued(plain_rows *rows, const plain *p, int code, int64_t at, span data, span texts);

@@ -79,10 +79,11 @@ enum {
 enum { OPEN, ENDED, CUT, MALFORMED, HEADERS_TOO_LARGE, TRAILERS_TOO_LARGE, UPGRADED, NO_MEMORY, IDLE_READABLE, CONNECTED };
 
 typedef struct batch {
-    struct batch *next;
-    buffer head, body;
+    buffer body;
     piece *pieces;
     size_t count, capacity;
+    struct batch *next;
+    buffer head;
     bool has_head, framed, reusable, unasked, stale;
     bool plain, announced; /* of a plain request: its end, and whether FIRST_CHUNK is among the rows */
     int end, error;
@@ -305,7 +306,8 @@ static void finish_plain(wire *w, connection *c, batch *b, bool in_order, int64_
     int64_t tokens = p->usage[OUTPUT] > 0 ? p->usage[OUTPUT] : (int64_t)p->tokens;
     b->plain = true;
     b->ttft = p->first_token - p->sent;
-    b->tokens = (size_t)tokens < b->body.length ? (size_t)tokens : b->body.length;
+    size_t bytes = b->body.length + p->removed;
+    b->tokens = (size_t)tokens < bytes ? (size_t)tokens : bytes;
 }
 
 static bool go_on(wire *w, connection *c);
@@ -380,23 +382,25 @@ static void look(wire *w, connection *c, size_t first, int64_t at, bool ends) {
 }
 
 typedef struct {
+    wire *wire;
     batch *batch;
+    plain *plain; /* NULL where Python follows */
     int64_t at;
-    size_t usual_pieces, usual_bytes;
 } arrival;
 
 static bool on_piece(void *context, const unsigned char *bytes, size_t length) {
     arrival *a = context;
     batch *b = a->batch;
     if (b->count == b->capacity) {
-        size_t capacity = b->capacity ? b->capacity * 2 : a->usual_pieces;
+        size_t capacity = b->capacity ? b->capacity * 2 : a->wire->usual_pieces + 8;
         piece *grown = realloc(b->pieces, capacity * sizeof *grown);
         if (!grown) return false;
         b->pieces = grown, b->capacity = capacity;
     }
-    if (!b->body.capacity && (b->body.bytes = malloc(a->usual_bytes))) b->body.capacity = a->usual_bytes;
-    if (!buffer_append(&b->body, bytes, length)) return false;
-    b->pieces[b->count++] = (piece){.end = b->body.length, .at = a->at};
+    if (!b->body.capacity && (b->body.bytes = malloc(a->wire->usual_bytes + 256))) b->body.capacity = a->wire->usual_bytes + 256;
+    piece next = {.at = a->at};
+    if (!plain_add(a->plain, &a->wire->rows, &b->body, (span){bytes, length}, &next, b->count)) return false;
+    b->pieces[b->count++] = next;
     return true;
 }
 
@@ -420,7 +424,7 @@ static void take(wire *w, connection *c, const unsigned char *bytes, size_t leng
         finish(w, c, NO_MEMORY, 0, at);
         return;
     }
-    arrival context = {b, at, w->usual_pieces + 8, w->usual_bytes + 256};
+    arrival context = {w, b, is_plain(c) ? c->plain : NULL, at};
     size_t used = 0, first = b->count;
     bool had_head = c->parser.has_head;
     if (!c->first_byte) c->first_byte = at;
@@ -447,7 +451,7 @@ static void take(wire *w, connection *c, const unsigned char *bytes, size_t leng
     if (is_plain(c))
         c->plain->on = (complete || result == HTTP1_MORE) &&
                        (had_head == c->parser.has_head || (c->first_byte >= c->begun && plain_head(c->plain, b->head.bytes, b->head.length, c->first_byte))) &&
-                       plain_pieces(c->plain, &w->rows, b->body.bytes, b->pieces, b->count, c->parser.state == IN_CHUNK);
+                       plain_pieces(c->plain, &w->rows, &b->body, b->pieces, b->count, c->parser.state == IN_CHUNK);
     if (complete) {
         while (used < length && (bytes[used] == '\r' || bytes[used] == '\n')) used++;
         if (used < length) {
@@ -782,6 +786,10 @@ static batch *detach(wire *w, connection *c) {
     bool partial = !c->parser.has_head && b->head.length; /* a head that is not complete stays here */
     if (!b->has_head && !b->count && !b->end && !b->sent) return NULL;
     batch *left = NULL;
+    if (c->plain && !b->plain && !plain_restore(c->plain, &b->body, b->pieces, b->count)) {
+        b->count = 0;
+        finish(w, c, NO_MEMORY, 0, now_ns());
+    }
     c->batch = NULL;
     if (partial && !b->end && (left = batch_of(w, c)) && !buffer_append(&left->head, b->head.bytes, b->head.length))
         finish(w, c, NO_MEMORY, 0, now_ns());
@@ -1004,6 +1012,7 @@ static bool begin(wire *w, connection *c, const char *bytes, size_t length, int6
         batch_put_back(w, c->batch);
         c->batch = NULL;
     }
+    if (c->plain) c->plain->removed = 0; /* of an earlier response */
     c->stirred = c->unasked = false;
     c->active = c->urgent = true;
     http1_begin(&c->parser);
