@@ -204,13 +204,14 @@ class Issuer:
             return
         room, alone = self._room, self._claim is None
         # The last requests go to whichever worker has a user for them.
-        reserve, ahead = (0, None) if alone else (users, self._share.of(users))
+        own_users = self._share.of(users)
+        reserve, ahead = (0, None) if alone else (users, own_users)
 
         def claim() -> Any:
             is_full = room is not None and room.full
             return None if is_full or self._is_over(phase, self._clock.now_ns()) else claims.next(reserve)
 
-        self._relay = self._runner.relay(self._turns, phase, claim, claims.session, ahead)
+        self._relay = self._runner.relay(self._turns, phase, claim, claims.session, own_users, ahead)
 
     def _end_relay(self) -> None:
         if self._relay is not None:

@@ -29,8 +29,8 @@ def test_nothing_is_sent_once_the_time_is_over(
             exchange = Exchange(ResponseStream(chat_completions), payload.append, payload.append)
             open_one = transport._open
 
-            async def opened() -> Any:
-                result = await open_one()
+            async def opened(limit: Any) -> Any:
+                result = await open_one(limit)
                 transport._late(exchange, asyncio.get_running_loop().time())
                 return result
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from loadgen.driver.client.arrival import StampingSocket
 from loadgen.driver.client.exchange import Setup
 from loadgen.driver.client.failure import Failure
-from loadgen.driver.client.timeouts import time_limit
+from loadgen.driver.client.timeouts import TimeLimit
 from loadgen.driver.errors import RequestFailedError
 from loadgen.driver.system.linux import LINUX
 
@@ -64,10 +64,14 @@ class Dialer:
         remark = ignored_proxy(endpoint)
         self._hint = remark and f"; {remark}"
 
-    async def dial(self, connect: Connect = loop_connect) -> Dialed:
+    def limit(self) -> TimeLimit:
+        """The time limit of a `dial`, which `TimeLimit.end` ends before its time."""
+        return TimeLimit(self._timeouts.connect_timeout_s)
+
+    async def dial(self, connect: Connect = loop_connect, limit: TimeLimit | None = None) -> Dialed:
         """Open a connection, or raise `dns`, `refused`, `tls`, `connect_timeout` or `client_limit`."""
         try:
-            async with time_limit(self._timeouts.connect_timeout_s):
+            with limit or self.limit():
                 return await self._dial(connect)
         except TimeoutError as error:
             message = self._timeouts.unconnected(self.where) + self._hint
@@ -76,21 +80,14 @@ class Dialer:
             raise RequestFailedError(error.failure, f"{error}{self._hint}") from error
 
     async def _dial(self, connect: Connect) -> Dialed:
-        dns_ms = None
-        async with self._resolving:
-            if not self._addresses:
-                self._addresses = self._literal()
-            if not self._addresses:
-                started = time.monotonic()
-                self._addresses = await self._resolve()
-                dns_ms = _since_ms(started)
+        dns_ms = None if self._addresses else await self._look_up()
         refusal: OSError | None = None
         for number, (family, address) in enumerate(list(self._addresses)):
             sock = self._socket(family)
             try:
                 started_ns = time.monotonic_ns()
                 connect_ms = (await connect(sock, address) - started_ns) / 1e6
-                tls, tls_ms = await self._secure(sock)
+                tls, tls_ms = (None, None) if self.tls is None else await self._secure(sock, self.tls)
             except OSError as error:
                 sock.close()
                 refusal = error
@@ -104,6 +101,16 @@ class Dialer:
             return sock, tls, Setup(reused=False, dns_ms=dns_ms, connect_ms=connect_ms, tls_ms=tls_ms)
         self._addresses = []
         raise refused(refusal, self.where)
+
+    async def _look_up(self) -> float | None:
+        """Look the host up, unless another connection does; return how long that took, in ms."""
+        async with self._resolving:
+            self._addresses = self._addresses or self._literal()
+            if self._addresses:
+                return None
+            started = time.monotonic()
+            self._addresses = await self._resolve()
+            return _since_ms(started)
 
     def _literal(self) -> list[Address]:
         """The address of a host given as an address: no lookup is needed."""
@@ -126,16 +133,14 @@ class Dialer:
             raise RequestFailedError(Failure.DNS, no_address(self._endpoint.host, error)) from error
         return [(family, address) for family, _, _, _, address in addresses]
 
-    async def _secure(self, sock: StampingSocket) -> tuple[TLSLayer | None, float | None]:
-        """Perform the TLS handshake, if requested."""
-        if self.tls is None:
-            return None, None
+    async def _secure(self, sock: StampingSocket, context: ssl.SSLContext) -> tuple[TLSLayer, float]:
+        """Perform the TLS handshake."""
         from loadgen.driver.client.tls import TLSLayer, explained
 
         started = time.monotonic()
         loop = asyncio.get_running_loop()
         try:
-            tls = TLSLayer(self.tls, self._endpoint.host)
+            tls = TLSLayer(context, self._endpoint.host)
             reply, complete = tls.handshake()
             while True:
                 await loop.sock_sendall(sock, reply)

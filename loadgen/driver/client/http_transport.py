@@ -17,6 +17,7 @@ from loadgen.driver.client.plain_request import PlainRequest
 from loadgen.driver.client.timeouts import Deadlines
 from loadgen.driver.client.wire_connection import WireConnection, WireLoop
 from loadgen.driver.errors import RequestFailedError
+from recorder.schema import row
 from workloads.registry import service
 
 if TYPE_CHECKING:
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
     from loadgen.driver.client.plain_shapes import PlainShapes
     from loadgen.driver.client.ready import Ready
     from loadgen.driver.client.silence_timeouts import Silence, SilenceTimeouts
-    from loadgen.driver.client.timeouts import Timeouts
-    from recorder.schema import Row
+    from loadgen.driver.client.timeouts import TimeLimit, Timeouts
+    from recorder.event import EventType
 
     AnyConnection = Connection | WireConnection
 
@@ -57,6 +58,7 @@ class HttpTransport:
         self._idle: list[AnyConnection] = []
         self._unasked = 0
         self._carriers: dict[Exchange, AnyConnection] = {}
+        self._dials: dict[Exchange, TimeLimit] = {}
         self._dialer = Dialer(endpoint, timeouts)
         self._reader: Ready | WireLoop | None = None
         in_c = self.compiled and self._dialer.in_c
@@ -74,7 +76,7 @@ class HttpTransport:
     def plain(
         self,
         turn: PlainTurn,
-        issued: Row,
+        issued: tuple[EventType, int, str, Any],
         shapes: PlainShapes,
         resumed: Callable[[Any, bool], Exchange],
         *,
@@ -92,14 +94,14 @@ class HttpTransport:
         over, relay = partial(self._plain_over, connection), None if answers else self._relay
         plain = PlainRequest(turn, issued[1], connection, resumed, over, relay, reader.loop)
         data = self.endpoint.http1(turn.request)
-        if not connection.plain(data, issued, plain, answers=answers, relays=relay is not None):
+        if not connection.plain(data, row(issued), plain, answers=answers, relays=relay is not None):
             return None
         self._idle.pop()
         self._deadlines.start(plain)
         if not plain.sent_ns:
             plain.give_up()
         elif relay is not None:
-            relay.fill(1)
+            relay.sent()
         return plain
 
     @property
@@ -244,6 +246,8 @@ class HttpTransport:
         if carrier := self._carriers.get(exchange):
             carrier.read_on()
         exchange.failed(failure, message, due_ns)
+        if limit := self._dials.get(exchange):
+            limit.end()
 
     def _release(self, connection: AnyConnection, exchange: Exchange) -> None:
         is_whole = exchange.ended_ns is not None and exchange.failure is None
@@ -266,11 +270,11 @@ class HttpTransport:
 
     async def _dialed(self, exchange: Exchange, *, retried: bool = False) -> tuple[AnyConnection, Setup]:
         """A new connection."""
+        limit = self._dials[exchange] = self._dialer.limit()
         try:
-            async with asyncio.timeout_at(self._deadlines.due_s(exchange)):
-                connection, setup = await self._open()
-        except TimeoutError:
-            raise RequestFailedError(Failure.TOTAL_TIMEOUT, self._too_late) from None
+            connection, setup = await self._open(limit)
+        finally:
+            del self._dials[exchange]
         return connection, self._noting_unasked(replace(setup, retried=True) if retried else setup)
 
     def _noting_unasked(self, setup: Setup) -> Setup:
@@ -280,15 +284,15 @@ class HttpTransport:
         unasked, self._unasked = self._unasked, 0
         return replace(setup, unasked=unasked)
 
-    async def _open(self) -> tuple[AnyConnection, Setup]:
+    async def _open(self, limit: TimeLimit | None = None) -> tuple[AnyConnection, Setup]:
         if self._reader is None:
             self._reader = self._new_reader()
         if isinstance(self._reader, WireLoop):
             connect = self._reader.connect if self._dialer.tls is None else loop_connect
-            sock, tls, setup = await self._dialer.dial(connect)
+            sock, tls, setup = await self._dialer.dial(connect, limit)
             return WireConnection(sock, self._reader, tls), setup
         assert self._interpreted is not None  # noqa: S101 (else the reader is a WireLoop)
-        sock, tls, setup = await self._dialer.dial()
+        sock, tls, setup = await self._dialer.dial(limit=limit)
         return self._interpreted[0](sock, tls, self._reader), setup
 
     def _new_reader(self) -> Ready | WireLoop:

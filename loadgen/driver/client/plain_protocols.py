@@ -33,8 +33,8 @@ class Carrier(Protocol):
 class NextTurns(Protocol):
     """The turns that compiled code issues where plain requests end (`loadgen.driver.requests.relay`)."""
 
-    def fill(self, limit: int) -> bool:
-        """Prepare at most `limit` turns; tell whether there is room for more."""
+    def sent(self) -> None:
+        """Learn that Python has sent a plain request, where prepared turns can leave at the end."""
 
     def take(self, fields: tuple[Any, ...]) -> None:
         """Count turns that have left where others ended (`_relay.c`)."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from lazy_dataclasses import asdict, dataclass, replace
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Self
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Timeouts:
 
     #: From the request's issue to the end of its response, all attempts and waits included.
     timeout_s: float = 600.0
-    connect_timeout_s: float = 10.0  #: for looking the host up and both handshakes together (`time_limit`)
+    connect_timeout_s: float = 10.0  #: for looking the host up and both handshakes together (`TimeLimit`)
     first_byte_timeout_s: float | None = None  #: from the request's last byte to the response's first
     idle_timeout_s: float | None = None
     named: str = "--timeout"  #: the option that sets `timeout_s`, for messages
@@ -57,27 +57,35 @@ class Timeouts:
 _TICKS: Final = 16
 
 
-@asynccontextmanager
-async def time_limit(seconds: float) -> AsyncIterator[None]:
-    """Cancel the block after this time, and raise TimeoutError."""
-    async with asyncio.timeout(None) as limit:
-        ticks = _Ticks(limit, seconds / _TICKS)
-        try:
-            yield
-        finally:
-            ticks.stop()
+class TimeLimit:
+    """Cancels a block of code after this time, and raises TimeoutError."""
 
+    __slots__ = ("_before", "_is_over", "_left", "_length_s", "_loop", "_next", "_task")
 
-class _Ticks:
-    def __init__(self, limit: asyncio.Timeout, length_s: float) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._limit = limit
-        self._length_s = length_s
+    def __init__(self, seconds: float) -> None:
+        self._length_s = seconds / _TICKS
         self._left = _TICKS
-        self._next = self._loop.call_later(length_s, self._tick)
+        self._is_over = False
 
-    def stop(self) -> None:
+    def __enter__(self) -> Self:
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 (who awaits is a task)
+        self._task, self._before = task, task.cancelling()
+        self._loop = task.get_loop()
+        self._next: asyncio.Handle = self._loop.call_later(self._length_s, self._tick)
+        return self
+
+    def __exit__(self, _: object, error: BaseException | None, trace: object) -> None:
         self._next.cancel()
+        was_over, self._is_over = self._is_over, True
+        if was_over and self._task.uncancel() <= self._before and isinstance(error, asyncio.CancelledError):
+            raise TimeoutError from error
+
+    def end(self) -> None:
+        """Cancel the block now, unless it is over."""
+        if not self._is_over:
+            self._is_over = True
+            self._task.cancel()
 
     def _tick(self) -> None:
         self._left -= 1
@@ -85,7 +93,7 @@ class _Ticks:
             self._next = self._loop.call_later(self._length_s, self._tick)
         else:
             # After what has just arrived: its callbacks are first in the queue.
-            self._limit.reschedule(self._loop.time())
+            self._next = self._loop.call_soon(self.end)
 
 
 _T = TypeVar("_T")
@@ -115,12 +123,6 @@ class Deadlines(Generic[_T]):
     def after(self, begun_ns: int) -> float:
         """The end of the time limit of a request that began at a time, on the event loop's clock."""
         return begun_ns / 1e9 + self._after_s
-
-    def due_s(self, who: _T) -> float:
-        """The end of a request's time limit, on the event loop's clock; now, if already past."""
-        if (timer := self._apart.get(who)) is not None:
-            return timer.when()
-        return self._due_s.get(who) or asyncio.get_running_loop().time()
 
     def stop(self, who: _T) -> None:
         """A request is done."""

@@ -52,6 +52,8 @@ class TurnRelay:
         phase: The phase of the turns.
         claim: Claims a number and a session of one turn; None where there is nothing to claim now.
         session: Makes the session of a number once more.
+        users: How many take turns: a turn is prepared once Python has sent as many plain requests. Before,
+            most users would take a prepared turn back.
         ahead: How many turns to prepare at most; None for `MOST_AHEAD`.
     """
 
@@ -64,6 +66,7 @@ class TurnRelay:
         phase: Phase,
         claim: Callable[[], tuple[int, Any] | None],
         session: Callable[[int], Any],
+        users: int,
         ahead: int | None,
     ) -> None:
         self._maker = maker
@@ -73,6 +76,7 @@ class TurnRelay:
         self._claim = claim
         self._session = session
         self._ahead = min(ahead or MOST_AHEAD, MOST_AHEAD)
+        self._unsent = users
         self._prepared: dict[int, _Prepared] = {}
         self._under_way: dict[int, _Prepared] = {}
         self._apart: deque[tuple[int, Any]] = deque()
@@ -82,9 +86,15 @@ class TurnRelay:
         transport.begin_relay(self, _NEVER_NS if phase.end_ns is None else phase.end_ns, self._ahead // 2)
 
     async def _begin(self, is_ready: Callable[[], bool]) -> None:
-        """Prepare the first turns while the first requests are under way."""
-        while not is_ready() or self.fill(_FIRST_AT_ONCE):  # noqa: ASYNC110 (polled: nothing signals it)
+        """Prepare the first turns while requests are under way."""
+        while self._unsent > 0 or not is_ready() or self.fill(_FIRST_AT_ONCE):  # noqa: ASYNC110 (polled: nothing signals it)
             await asyncio.sleep(_STEP_S)
+
+    def sent(self) -> None:
+        """Learn that Python has sent a plain request."""
+        self._unsent -= 1
+        if self._unsent < 0:
+            self.fill(1)
 
     def fill(self, limit: int) -> bool:
         """Prepare the next turns, at most `limit`; tell whether there is room for more."""

@@ -24,7 +24,6 @@ from loadgen.driver.requests.issued_turn import IssuedTurn, TurnMaker
 from loadgen.driver.requests.response_payload import response_payload, sent_payload
 from loadgen.driver.requests.turn_outcome import AnswerUse, TurnOutcome, outcome_of, reader_of
 from recorder.event import Event, EventType
-from recorder.schema import row
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -154,7 +153,7 @@ class RequestRunner:
             exchange = None
             if self._in_c and use is not _READ:
                 plain = self._in_c[endpoint].plain(
-                    turn, row(issued), self._shapes, self._resumed, answers=use is not _MEASURED
+                    turn, issued, self._shapes, self._resumed, answers=use is not _MEASURED
                 )
                 if plain is not None:
                     try:

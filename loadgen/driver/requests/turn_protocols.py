@@ -68,6 +68,7 @@ class TurnRunner(Protocol):
         phase: Phase,
         claim: Callable[[], tuple[int, Any] | None],
         session: Callable[[int], Any],
+        users: int,
         ahead: int | None,
     ) -> PreparedTurns | None:
         """Begin a relay of single turns (`relay.py`); None where Python issues all turns."""
