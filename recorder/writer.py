@@ -116,12 +116,15 @@ class EventRecorder(Active):
         """Use `complete_until` as the completeness of the log from now on."""
         self._reports_completeness = True
 
-    def complete_until(self, at_ns: int) -> None:
+    def complete_until(self, at_ns: int, *, force_commit: bool = False) -> None:
         """Say that everything which happened before a moment (ns of CLOCK_MONOTONIC) has been put.
 
-        The log says so once that is committed (`recorder.schema`). For the thread that brings rows.
+        The log says so once that is committed (`recorder.schema`), at once with `force_commit`. For the
+        thread that brings rows.
         """
         self._backlog.put_batch(Batch((), math.inf, 0, at_ns))
+        if force_commit:
+            self._hurry.set()
 
     @property
     def failure(self) -> WriterError | None:

@@ -429,7 +429,9 @@ def test_a_log_is_complete_until_the_last_worker_is() -> None:
     async def scenario() -> list[int]:
         text: list[int] = []
         recorder = SimpleNamespace(
-            expect_completeness=lambda: None, complete_until=text.append, put=text.append
+            expect_completeness=lambda: None,
+            complete_until=lambda at_ns, **_: text.append(at_ns),
+            put=text.append,
         )
         launcher = SimpleNamespace(counter=None, processes=[])
         pool = WorkerPool(launcher, plan_of(CLOSED, 1), recorder, system_clock(), Stop())  # type: ignore[arg-type]

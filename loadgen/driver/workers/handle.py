@@ -131,8 +131,11 @@ class WorkerHandle:
             self._keep_track(rows)
             self._listener.on_rows(rows, since_ns, size)
         elif kind == WorkerMessage.UNTIL:
-            (self.complete_until_ns,) = values
+            self.complete_until_ns, progress = values
             self._listener.on_completeness()
+            if progress is not None:
+                self.progress = progress
+                self._listener.on_progress()
         elif kind == WorkerMessage.PROGRESS:
             (self.progress,) = values
             self._listener.on_progress()

@@ -85,7 +85,7 @@ class WorkerPool:
 
     @property
     def in_flight(self) -> int:
-        """The number of requests in flight by the workers' reports, at most 10 ms old."""
+        """The number of requests in flight by the workers' reports, at most 40 ms old."""
         return sum(len(worker.open) for worker in self._workers)
 
     # Before and after the session…
@@ -228,7 +228,8 @@ class WorkerPool:
         until_ns = min((worker.complete_until_ns for worker in self._workers if not worker.ended), default=0)
         if until_ns > self._complete_until_ns:
             self._complete_until_ns = until_ns
-            self._recorder.complete_until(until_ns)
+            # Nothing else is on its way from one worker alone.
+            self._recorder.complete_until(until_ns, force_commit=len(self._workers) == 1)
 
     def on_progress(self) -> None:
         """Add up the last reports of all workers, and end the session when the error budget is exceeded."""
@@ -260,7 +261,7 @@ class WorkerPool:
             "code": "worker_lost",
             "severity": "error",
             "message": f"{what[0].upper()}{what[1:]}, and the run was ended. {lost} requests in flight in "
-            "that worker count as failed; events of the worker's last 10 ms may be missing.",
+            "that worker count as failed; events of the worker's last 40 ms may be missing.",
             "remedy": _remedy(worker),
         }
         self._recorder.put(Event(EventType.FINDING, self._clock.now_ns(), data=data))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from loadgen.driver.workers.framing import QueueBounds
     from recorder.event import Event
 
-INTERVAL_S: Final = 0.03
+INTERVAL_S: Final = 0.04
 """An event waits so long for others to travel with."""
 
 MOST_EVENTS: Final = 512

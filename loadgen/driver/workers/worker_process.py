@@ -13,6 +13,7 @@ import os
 import socket
 import sys
 from dataclasses import replace
+from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver import own_health
@@ -47,11 +48,11 @@ if TYPE_CHECKING:
     from loadgen.driver.requests.session_headers import SessionHeaders
     from loadgen.driver.session_kind import SessionHost
 
-PROGRESS_INTERVAL_S: Final = 0.1
-"""How often a worker tells how it is getting on: an error budget is spent so much late at most."""
-
-COMPLETENESS_INTERVAL_S: Final = 0.03
+COMPLETENESS_INTERVAL_S: Final = 0.04
 """How often a worker tells until when all that has ended is among its events."""
+
+PROGRESS_EVERY: Final = 2
+"""How many times that a worker tells how it is getting on: an error budget is spent so much late at most."""
 
 
 def main(fd: int, counter_fd: int, transport: str) -> None:
@@ -203,7 +204,6 @@ class Worker:
         if not self._watching:
             # Only now does the parent write a log.
             self._watching.append(asyncio.create_task(own_health.watch(self._shipper.put, self._more_health)))
-            self._watching.append(asyncio.create_task(self._tell_progress()))
             self._watching.append(asyncio.create_task(self._tell_completeness()))
         self._shipper.tell(WorkerMessage.ISSUED, await issuing)
 
@@ -224,15 +224,12 @@ class Worker:
             await self._host.close()
         self._shipper.tell(WorkerMessage.ENDED)
 
-    async def _tell_progress(self) -> None:
-        while True:
-            await asyncio.sleep(PROGRESS_INTERVAL_S)
-            self._shipper.tell(WorkerMessage.PROGRESS, self._issuer.progress.snapshot())
-
     async def _tell_completeness(self) -> None:
-        while True:
+        for number in count(1):
             await asyncio.sleep(COMPLETENESS_INTERVAL_S)
-            self._shipper.tell(WorkerMessage.UNTIL, await self._runner.caught_up())
+            until_ns = await self._runner.caught_up()
+            progress = None if number % PROGRESS_EVERY else self._issuer.progress.snapshot()
+            self._shipper.tell(WorkerMessage.UNTIL, until_ns, progress)
 
     def _more_health(self) -> dict[str, Any]:
         return {
