@@ -10,7 +10,8 @@ import os
 import sqlite3
 import time
 from contextlib import ExitStack, suppress
-from typing import TYPE_CHECKING, Any, Final
+from itertools import chain
+from typing import TYPE_CHECKING, Final
 
 from recorder import schema
 from recorder.errors import (
@@ -52,17 +53,17 @@ few events takes 130 kB."""
 _CHECKPOINT_PAGES: Final = 250
 """The write-ahead log is folded in at 4 MB."""
 
-ROWS_A_STATEMENT: Final = 128
-"""sqlite3 gives up the GIL once a statement, not once a row: inserting many rows by one statement keeps the
-writer from queueing for the GIL at every row while the load generator is busy."""
-
-for _kind in (type(None), bytes):  # at each use sqlite3 looks for adapters, longer where none is registered
-    sqlite3.register_adapter(_kind, lambda value: value)
+# At each use sqlite3 looks for adapters, longer where none is registered. Both give back what they take.
+sqlite3.register_adapter(type(None), {None: None}.get)
+sqlite3.register_adapter(bytes, bytes)
 
 _INSERT: Final = f"INSERT INTO events ({', '.join(schema.COLUMNS)}) VALUES "  # noqa: S608 (constants)
 _ROW: Final = f"({', '.join('?' * len(schema.COLUMNS))})"
-_INSERT_ROW: Final = _INSERT + _ROW
-_INSERT_MANY: Final = _INSERT + ", ".join([_ROW] * ROWS_A_STATEMENT)
+ROWS_A_STATEMENT: Final = (128, 16, 1)
+"""sqlite3 gives up the GIL once a statement, not once a row: inserting many rows by one statement keeps the
+writer from queueing for the GIL at every row while the load generator is busy."""
+
+_INSERTS: Final = [(rows, _INSERT + ", ".join([_ROW] * rows)) for rows in ROWS_A_STATEMENT]
 
 _BEGIN_SEGMENT: Final = """
     INSERT INTO sittings (first_seq, started_at_ns, started_wall_ns, shift_ns, boot_id, environment)
@@ -121,13 +122,12 @@ class Store:
         connection = self._connection
         connection.execute("BEGIN")
         try:
-            whole = len(rows) - len(rows) % ROWS_A_STATEMENT
-            for start in range(0, whole, ROWS_A_STATEMENT):
-                values: list[Any] = []
-                for row in rows[start : start + ROWS_A_STATEMENT]:
-                    values += row
-                connection.execute(_INSERT_MANY, values)
-            connection.executemany(_INSERT_ROW, rows[whole:])
+            inserted = 0
+            for count, insert in _INSERTS:
+                while len(rows) >= inserted + count:
+                    values = chain.from_iterable(rows[inserted : inserted + count])
+                    connection.execute(insert, list(values))
+                    inserted += count
             if beat is not None:
                 connection.execute(schema.BEAT, beat)
             connection.execute("COMMIT")

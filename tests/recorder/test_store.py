@@ -14,6 +14,8 @@ from recorder.event import Event, EventType
 from recorder.session import Session
 from recorder.store import ROWS_A_STATEMENT, Store, verify
 
+MANY, SOME, _ = ROWS_A_STATEMENT
+
 
 def make(path: Path) -> Path:
     """An empty log."""
@@ -80,7 +82,7 @@ def test_a_path_with_signs_that_mean_something_in_a_uri(tmp_path: Path) -> None:
     assert verify(make(tmp_path / "a?b#c%d.db")) == schema.VERSION
 
 
-@given(count=st.sampled_from([0, 1, ROWS_A_STATEMENT - 1, ROWS_A_STATEMENT, 3 * ROWS_A_STATEMENT + 5]))
+@given(count=st.sampled_from([0, 1, SOME, MANY - 1, MANY, 3 * MANY + SOME + 5]))
 def test_any_number_of_rows_is_appended_whole(tmp_path_factory: pytest.TempPathFactory, count: int) -> None:
     """Rows beyond a whole statement are not forgotten, and none is written twice."""
     path = tmp_path_factory.mktemp("log") / "events.db"
