@@ -135,13 +135,15 @@ static int64_t monotonic_ns(void) {
     return time.tv_sec * 1000000000LL + time.tv_nsec;
 }
 
+static span id_of(const plain *p) { return (span){(const unsigned char *)p->id, p->id_size}; }
+
 /* Add a row but for its last column; *mark is where to cut the rows off if that fails. */
-static bool begin_row(plain_rows *rows, const plain *p, int code, int64_t at, span data, span texts, size_t *mark) {
+static bool begin_row(plain_rows *rows, span id, int code, int64_t at, span data, span texts, size_t *mark) {
     buffer *to = &rows->bytes;
     *mark = to->length;
     if (!rows->count) rows->since = monotonic_ns();
     return put_byte(to, ')') && put_byte(to, 6) && put_number(to, code) && put_number(to, at) &&
-           put_text(to, (span){(const unsigned char *)p->id, p->id_size}) && put_text(to, data) && put_text(to, texts);
+           put_text(to, id) && put_text(to, data) && put_text(to, texts);
 }
 
 static bool end_row(plain_rows *rows, bool whole, size_t mark) {
@@ -152,22 +154,18 @@ static bool end_row(plain_rows *rows, bool whole, size_t mark) {
     return whole;
 }
 
-static bool add_row(plain_rows *rows, const plain *p, int code, int64_t at, span data, span texts) {
+bool rows_add(plain_rows *rows, span id, int code, int64_t at, span data, span texts) {
     size_t mark;
-    bool added = begin_row(rows, p, code, at, data, texts, &mark) && put_byte(&rows->bytes, 'N');
+    bool added = begin_row(rows, id, code, at, data, texts, &mark) && put_byte(&rows->bytes, 'N');
     return end_row(rows, added, mark);
 }
 
-bool rows_issued(plain_rows *rows, const plain *p, int code, int64_t at, span data, span texts) {
-    return add_row(rows, p, code, at, data, texts);
-}
-
-/* `members` come before the others: JSON, with a comma. */
+/* `members`: those of JSON that do not depend on the sending. */
 bool rows_sent(plain_rows *rows, const plain *p, int64_t at, int64_t by, const char *members) {
     char data[256];
-    const char *form = by - at > SENDING_NS ? "{%s\"reused\":true,\"sent_high_ns\":%lld}" : "{%s\"reused\":true}";
+    const char *form = by - at > SENDING_NS ? "{%s,\"sent_high_ns\":%lld}" : "{%s}";
     int size = snprintf(data, sizeof data, form, members, (long long)by);
-    return (size_t)size < sizeof data && add_row(rows, p, SENT, at, (span){(unsigned char *)data, (size_t)size}, (span){0});
+    return (size_t)size < sizeof data && rows_add(rows, id_of(p), SENT, at, (span){(unsigned char *)data, (size_t)size}, (span){0});
 }
 
 /* Rows as a message of the worker (framing.py), and how many they are: (message, count). */
@@ -297,12 +295,12 @@ static bool take_text(plain *p, plain_rows *rows, piece *last, span inside, bool
     json_text what = {0};
     if (!inside.size || !json_is_text(inside.bytes, inside.size, &what)) return false;
     buffer *to = reasoning ? &p->reasoning : &p->content;
-    if (!json_append(to, inside.bytes, inside.size, &what)) return false;
+    if (!json_append(to, inside.bytes, inside.size, &what)) return p->on = false;
     *(reasoning ? &p->reasoning_chars : &p->content_chars) += what.characters;
     if (!p->tokens++) {
         p->first_chars = what.characters;
         p->first_reasons = reasoning;
-        if (!(p->announced = add_row(rows, p, FIRST_CHUNK, last->at, (span){0}, (span){0}))) return false;
+        if (!(p->announced = rows_add(rows, id_of(p), FIRST_CHUNK, last->at, (span){0}, (span){0}))) return p->on = false;
     }
     if (!reasoning && !p->first_output) p->first_output = p->first_visible = last->at;
     p->last_token = last->at;
@@ -424,6 +422,14 @@ bool plain_restore(plain *p, buffer *body, piece *pieces, size_t count) {
     return true;
 }
 
+/* Read the next frames by what has been learnt since the request began; false where that is nothing. */
+static bool renew(plain *p, buffer *body, piece *pieces, size_t count) {
+    if (!p->on || !p->shapes->newer || !plain_restore(p, body, pieces, count)) return false;
+    while (p->shapes->newer) p->shapes = p->shapes->newer;
+    p->start = NULL;
+    return true;
+}
+
 /* Take the pieces that came; `goes_on`: the last one is not the end of a chunk, and its frame may go on in the next. */
 bool plain_pieces(plain *p, plain_rows *rows, buffer *body, piece *pieces, size_t count, bool goes_on) {
     for (; p->taken < count; p->taken++) {
@@ -439,8 +445,10 @@ bool plain_pieces(plain *p, plain_rows *rows, buffer *body, piece *pieces, size_
                 if (!plain_restore(p, body, pieces, count)) return false;
                 continue;
             }
-            if (!plain_frame(p, rows, body, frame, last)) return false;
-            p->frame = (size_t)(end + 2 - body->bytes);
+            if (plain_frame(p, rows, body, frame, last))
+                p->frame = (size_t)(end + 2 - body->bytes);
+            else if (!renew(p, body, pieces, count))
+                return false;
         }
     }
     return true;
@@ -611,7 +619,7 @@ bool plain_end(plain *p, plain_rows *rows, size_t bytes, const piece *pieces, si
     if (!add_texts(to, p)) return false;
     p->first_token = first;
     p->ended = later(at, p->latest);
-    bool added = begin_row(rows, p, COMPLETE, p->ended, (span){to->bytes + data, texts - data},
+    bool added = begin_row(rows, id_of(p), COMPLETE, p->ended, (span){to->bytes + data, texts - data},
                            (span){to->bytes + texts, to->length - texts}, &mark) &&
                  buffer_append(&rows->bytes, to->bytes, data);
     return end_row(rows, added, mark);

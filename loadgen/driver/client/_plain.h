@@ -38,7 +38,7 @@ typedef struct {
 
 /* What is known of an endpoint's responses. The bytes are those of Python's objects, which do not change. */
 typedef struct known_shapes {
-    struct known_shapes *older; /* requests may still be read by those */
+    struct known_shapes *older, *newer; /* requests may still be read by those before */
     PyObject *source;
     known_start *starts;
     span *tags, *headers; /* a text with such a tag, or a head with such a field, is for Python */
@@ -94,7 +94,7 @@ bool plain_add(plain *p, plain_rows *rows, buffer *body, span bytes, piece *next
 bool plain_restore(plain *p, buffer *body, piece *pieces, size_t count);
 bool plain_end(plain *p, plain_rows *rows, size_t bytes, const piece *pieces, size_t count, int64_t at);
 
-bool rows_issued(plain_rows *rows, const plain *p, int code, int64_t at, span data, span texts);
+bool rows_add(plain_rows *rows, span id, int code, int64_t at, span data, span texts);
 bool rows_sent(plain_rows *rows, const plain *p, int64_t at, int64_t by, const char *members);
 bool plain_answer(const plain *p, buffer *to);
 PyObject *body_plain(body *b, PyObject *arguments);

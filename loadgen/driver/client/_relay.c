@@ -74,7 +74,7 @@ bool relay_issues(const prepared *next, plain_rows *rows, plain *p, int64_t at) 
     p->ticket = next->ticket, p->issued = at;
     return buffer_append(data, next->before.bytes, next->before.size) && buffer_append(data, digits, (size_t)size) &&
            buffer_append(data, next->after.bytes, next->after.size) &&
-           rows_issued(rows, p, next->code, at, (span){data->bytes, data->length}, next->texts);
+           rows_add(rows, next->id, next->code, at, (span){data->bytes, data->length}, next->texts);
 }
 
 /* The first handovers, at most so many, which the relay then no longer has. */

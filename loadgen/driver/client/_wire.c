@@ -71,7 +71,7 @@ enum {
 #define PLAUSIBLE_NS 1000000LL    /* arrival.py */
 #define UNSEEN_NS 1000000LL /* after so long without a look at all, an idle connection is looked at before it is used */
 #define FAREWELL_LENGTH 12
-#define INTERFACE 9 /* compiled.py has the same number: raise both when what Python calls or gets changes */
+#define INTERFACE 10 /* compiled.py has the same number: raise both when what Python calls or gets changes */
 #define ENDS (EPOLLRDHUP | EPOLLHUP | EPOLLERR | EPOLLPRI) /* after these a short read may not be the last */
 #define FLAG(value) ((value) ? Py_True : Py_False)
 
@@ -1108,17 +1108,47 @@ static bool go_on(wire *w, connection *c) {
     return true;
 }
 
-/* Send a plain request, and add a row for it (schema.py); return when it was sent, 0 if not at once, or None if the connection is not to be used. */
+/* The row of an issue (schema.py). */
+typedef struct {
+    int code; /* 0: there is no row, and only the id is needed */
+    int64_t at;
+    span id, data, texts;
+} issue;
+
+static bool read_issue(PyObject *row, issue *to) {
+    PyObject *gaps;
+    long long at;
+    const char *id, *data, *texts;
+    Py_ssize_t id_size, data_size, texts_size;
+    if (!PyArg_ParseTuple(row, "iLs#z#z#O", &to->code, &at, &id, &id_size, &data, &data_size, &texts, &texts_size, &gaps)) return false;
+    to->at = at;
+    to->id = (span){(unsigned char *)id, (size_t)id_size};
+    to->data = (span){(unsigned char *)data, (size_t)data_size};
+    to->texts = (span){(unsigned char *)texts, (size_t)texts_size};
+    return true;
+}
+
+static bool add_issue(wire *w, const issue *of) { return !of->code || rows_add(&w->rows, of->id, of->code, of->at, of->data, of->texts); }
+
+static PyObject *wire_issued(wire *w, PyObject *row) {
+    issue of;
+    if (!read_issue(row, &of)) return NULL;
+    lock_slowly(w);
+    bool added = add_issue(w, &of);
+    pthread_mutex_unlock(&w->lock);
+    if (!added) return PyErr_NoMemory();
+    Py_RETURN_NONE;
+}
+
+/* Send a plain request, and add the row of its issue; return when it was sent, 0 if not at once, or None if the connection is not to be used. */
 static PyObject *wire_plain(wire *w, PyObject *arguments) {
     unsigned long long number;
-    long long issued;
-    int code;
-    PyObject *gaps;
-    const char *bytes, *members, *id, *data, *texts;
-    Py_ssize_t length, id_size, data_size, texts_size;
+    issue of;
+    PyObject *row;
+    const char *bytes, *members;
+    Py_ssize_t length;
     int answers, relays;
-    if (!PyArg_ParseTuple(arguments, "Ky#sppiLs#z#z#O", &number, &bytes, &length, &members, &answers, &relays, &code, &issued, &id, &id_size, &data, &data_size,
-                          &texts, &texts_size, &gaps))
+    if (!PyArg_ParseTuple(arguments, "Ky#sppO!", &number, &bytes, &length, &members, &answers, &relays, &PyTuple_Type, &row) || !read_issue(row, &of))
         return NULL;
     bool ready, sent = false, added = true;
     int64_t at = 0;
@@ -1126,12 +1156,12 @@ static PyObject *wire_plain(wire *w, PyObject *arguments) {
     read_if_due(w);
     pthread_mutex_lock(&w->lock);
     connection *c = find(w, number);
-    if ((ready = is_ready(w, c, (size_t)length, (size_t)id_size))) {
+    if ((ready = is_ready(w, c, (size_t)length, of.id.size))) {
         plain *p = c->plain;
         plain_begin(p, w->shapes);
         p->answers = answers, p->relays = relays;
-        memcpy(p->id, id, p->id_size = (size_t)id_size);
-        added = rows_issued(&w->rows, p, code, issued, (span){(unsigned char *)data, (size_t)data_size}, (span){(unsigned char *)texts, (size_t)texts_size});
+        memcpy(p->id, of.id.bytes, p->id_size = of.id.size);
+        added = add_issue(w, &of);
         sent = begin(w, c, bytes, (size_t)length, &at);
         p->sent = at;
         p->on = sent && (added &= rows_sent(&w->rows, p, at, now_ns(), members));
@@ -1148,6 +1178,7 @@ static PyObject *wire_teach(wire *w, PyObject *source) {
     if (!shapes) return NULL;
     lock_slowly(w);
     shapes->older = w->shapes;
+    if (w->shapes) w->shapes->newer = shapes;
     w->shapes = shapes;
     pthread_mutex_unlock(&w->lock);
     Py_RETURN_NONE;
@@ -1429,6 +1460,7 @@ static PyMethodDef wire_methods[] = {
     {"add", (PyCFunction)wire_add, METH_VARARGS, "Take over a connected socket by its descriptor, and its TLS; return its number."},
     {"connect", (PyCFunction)wire_connect, METH_O, "Take over a socket that is being connected; return its number."},
     {"request", (PyCFunction)wire_request, METH_VARARGS, "Send a request; return (at_ns, by_ns, whether all of it left)."},
+    {"issued", (PyCFunction)wire_issued, METH_O, "Add the row of an issue to those of plain requests."},
     {"plain", (PyCFunction)wire_plain, METH_VARARGS, "Send a plain request; return when, 0 if not at once; None if the connection cannot."},
     {"teach", (PyCFunction)wire_teach, METH_O, "Take over what is known of responses: (starts, tags, headers)."},
     {"rows", (PyCFunction)wire_rows, METH_O, "Return the rows of plain requests as a message of a kind, and how many; or None."},

@@ -27,14 +27,10 @@ class Wire:
         sent_members: str,
         answers: bool,
         relays: bool,
-        code: int,
-        at_ns: int,
-        sample_uuid: str | None,
-        payload: str | None,
-        texts: str | None,
-        gaps: bytes | None,
+        issued: tuple[int, int, str | None, str | None, str | None, bytes | None],
         /,
     ) -> int | None: ...
+    def issued(self, row: tuple[int, int, str | None, str | None, str | None, bytes | None], /) -> None: ...
     def teach(self, shapes: tuple[Any, ...], /) -> None: ...
     def rows(self, kind: int, /) -> tuple[bytes, int] | None: ...
     def collect(self, most: int, /) -> list[tuple[Any, ...]]: ...

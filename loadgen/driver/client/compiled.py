@@ -12,7 +12,7 @@ except ImportError:
 else:
     _built = _wire
 
-INTERFACE: Final = 9
+INTERFACE: Final = 10
 """What Python expects of the compiled module; `_wire.c` has the same number, a change raises both."""
 
 

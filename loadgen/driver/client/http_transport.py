@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from loadgen.driver.client.silence_timeouts import Silence, SilenceTimeouts
     from loadgen.driver.client.timeouts import TimeLimit, Timeouts
     from recorder.event import EventType
+    from recorder.schema import Row
 
     AnyConnection = Connection | WireConnection
 
@@ -59,6 +60,7 @@ class HttpTransport:
         self._unasked = 0
         self._carriers: dict[Exchange, AnyConnection] = {}
         self._dials: dict[Exchange, TimeLimit] = {}
+        self._opened: dict[Exchange, tuple[AnyConnection, Setup]] = {}
         self._dialer = Dialer(endpoint, timeouts)
         self._reader: Ready | WireLoop | None = None
         in_c = self.compiled and self._dialer.in_c
@@ -85,19 +87,83 @@ class HttpTransport:
         """Send a request that compiled code follows, or return None; `send` follows a `resumed` exchange."""
         if not (self._idle and shapes.version) or self._unasked or self._silence is not None:
             return None
-        connection, reader = self._idle[-1], self._reader
-        if type(connection) is not WireConnection or type(reader) is not WireLoop or not connection.reusable:
+        if not (connection := self._idle[-1]).reusable:
+            return None
+        plain = self._sent_plain(
+            connection, turn, row(issued), turn.sent_members, shapes, resumed, answers=answers
+        )
+        if plain is not None:
+            self._idle.pop()
+        return plain
+
+    def dials_plain(self, shapes: PlainShapes) -> bool:
+        """Whether a request needs a new connection, where compiled code can follow it (`plain_dialed`)."""
+        is_usual = not (self._idle or self._unasked) and self._silence is None
+        return is_usual and shapes.version > 0 and type(self._reader) is WireLoop
+
+    async def plain_dialed(
+        self,
+        turn: PlainTurn,
+        issued: tuple[EventType, int, str, Any],
+        shapes: PlainShapes,
+        resumed: Callable[[Any, bool], Exchange],
+        exchange: Exchange,
+        members: Callable[[], str],
+        *,
+        answers: bool = False,
+    ) -> PlainRequest | None:
+        """Send a request on a new connection, as `plain` does; return None where `send` goes on.
+
+        The `exchange` has the time limit and the setup of the connection, and its failure; `members` makes
+        those of the event of the sending.
+        """
+        assert isinstance(self._reader, WireLoop)  # noqa: S101 (`dials_plain` has looked)
+        self._reader.wire.issued(row(issued))
+        self._deadlines.start(exchange)
+        try:
+            opened = connection, exchange.setup = await self._dialed(exchange)
+        except RequestFailedError as error:
+            exchange.failed(error.failure, str(error), time.monotonic_ns())
+            return None
+        finally:
+            self._deadlines.stop(exchange)
+        self._opened[exchange] = opened
+        if exchange.ended_ns is not None:
+            return None
+        known = 0, issued[1], issued[2], None, None, None
+        due_s = self._deadlines.after(issued[1])
+        plain = self._sent_plain(
+            connection, turn, known, members(), shapes, resumed, exchange.setup, due_s, answers=answers
+        )
+        if plain is not None:
+            del self._opened[exchange]
+        return plain
+
+    def _sent_plain(
+        self,
+        connection: AnyConnection,
+        turn: PlainTurn,
+        issued: Row,
+        members: str,
+        shapes: PlainShapes,
+        resumed: Callable[[Any, bool], Exchange],
+        setup: Setup = REUSED,
+        due_s: float | None = None,
+        *,
+        answers: bool,
+    ) -> PlainRequest | None:
+        reader, relay = self._reader, None if answers else self._relay
+        if type(connection) is not WireConnection or type(reader) is not WireLoop:
             return None
         if self._taught != shapes.version:
             self._taught = shapes.version
             reader.wire.teach(shapes.source())
-        over, relay = partial(self._plain_over, connection), None if answers else self._relay
-        plain = PlainRequest(turn, issued[1], connection, resumed, over, relay, reader.loop)
+        over = partial(self._plain_over, connection)
+        plain = PlainRequest(turn, issued[1], connection, resumed, over, relay, reader.loop, setup)
         data = self.endpoint.http1(turn.request)
-        if not connection.plain(data, row(issued), plain, answers=answers, relays=relay is not None):
+        if not connection.plain(data, issued, members, plain, answers=answers, relays=relay is not None):
             return None
-        self._idle.pop()
-        self._deadlines.start(plain)
+        self._deadlines.start(plain, due_s)
         if not plain.sent_ns:
             plain.give_up()
         elif relay is not None:
@@ -163,7 +229,7 @@ class HttpTransport:
                 await exchange.finished  # it goes on from a plain request
             else:
                 data = self.endpoint.http1(request)
-                connection, exchange.setup = self._idle_connection() or await self._dialed(exchange)
+                connection, exchange.setup = await self._connection(exchange)
                 if self._begin(data, exchange, connection):
                     await exchange.finished
             if connection.stale and exchange.setup is not None and exchange.setup.reused:
@@ -257,6 +323,11 @@ class HttpTransport:
         else:
             connection.close()
             self._unasked += connection.unasked
+
+    async def _connection(self, exchange: Exchange) -> tuple[AnyConnection, Setup]:
+        if exchange.failure is not None:
+            raise RequestFailedError(exchange.failure, exchange.message)  # `plain_dialed` could open none
+        return self._opened.pop(exchange, None) or self._idle_connection() or await self._dialed(exchange)
 
     def _idle_connection(self) -> tuple[AnyConnection, Setup] | None:
         """A connection from an earlier request, if one is left that the server has not closed."""

@@ -17,7 +17,7 @@ class PlainTurn(Protocol):
 
     @property
     def sent_members(self) -> str:
-        """JSON members of the event of the sending, with a comma after each."""
+        """JSON members of the event of the sending on a connection that is open."""
 
 
 class Carrier(Protocol):

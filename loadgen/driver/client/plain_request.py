@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
     from collections.abc import Callable
 
-    from loadgen.driver.client.exchange import Exchange
+    from loadgen.driver.client.exchange import Exchange, Setup
     from loadgen.driver.client.plain_protocols import Carrier, NextTurns
 
 PlainEnd = tuple[int, int, int, int, bytes | None]
@@ -30,6 +30,7 @@ class PlainRequest:
         connection: What carries the request.
         finished: The end of the request; None where an exchange follows the rest.
         exchange: What follows the rest; None before.
+        setup: How the connection was set up for the request.
         ticket: The ticket of the request in the relay; 0 for a request that Python has issued.
         issued_ns: When the request was issued, ns of CLOCK_MONOTONIC.
         sent_ns: When the request was sent; 0 while it is not sent whole.
@@ -38,7 +39,7 @@ class PlainRequest:
 
     __slots__ = (
         *("_is_over", "_relay", "_resumed", "connection", "deadline", "exchange", "finished", "issued_ns"),
-        *("sent_ns", "ticket", "turn"),
+        *("sent_ns", "setup", "ticket", "turn"),
     )
 
     def __init__(
@@ -50,8 +51,10 @@ class PlainRequest:
         is_over: Callable[[PlainRequest], None],
         relay: NextTurns | None,
         loop: AbstractEventLoop,
+        setup: Setup = REUSED,
     ) -> None:
         self.turn = turn
+        self.setup = setup
         self.connection = connection
         # Without the loop, a future asks for the process id.
         self.finished: Future[PlainEnd | None] = Future(loop=loop)
@@ -69,7 +72,7 @@ class PlainRequest:
             return
         ticket, issued_ns, sent_ns = self.connection.relayed()
         if ticket != self.ticket:
-            self.ticket, self.issued_ns, self.sent_ns = ticket, issued_ns, sent_ns
+            self.ticket, self.issued_ns, self.sent_ns, self.setup = ticket, issued_ns, sent_ns, REUSED
             self.turn = self._relay.turn(ticket)
 
     def ended(self, end: PlainEnd | None) -> None:
@@ -81,7 +84,7 @@ class PlainRequest:
     def resume(self, *, announced: bool) -> Exchange:
         """Return an exchange that follows the rest; `announced`: the log has the first chunk."""
         exchange = self.exchange = self._resumed(self.turn, announced)
-        exchange.setup = REUSED
+        exchange.setup = self.setup
         exchange.sent_ns = self.sent_ns or None
         if self.deadline is not None and self.deadline[0] == self.ticket:
             exchange.deadline_ns = self.deadline[1]

@@ -223,10 +223,14 @@ class WireConnection:
         else:
             self.catch_up()
 
-    def plain(self, data: bytes, issued: Row, observer: PlainRequest, *, answers: bool, relays: bool) -> bool:
-        """Send one request that compiled code follows; tell whether this connection can carry one."""
-        members = observer.turn.sent_members
-        sent_ns = self._loop.wire.plain(self._number, data, members, answers, relays, *issued)
+    def plain(
+        self, data: bytes, issued: Row, members: str, observer: PlainRequest, *, answers: bool, relays: bool
+    ) -> bool:
+        """Send one request that compiled code follows; tell whether this connection can carry one.
+
+        `issued` has the code 0 if the log has the issue; `members` are those of the event of the sending.
+        """
+        sent_ns = self._loop.wire.plain(self._number, data, members, answers, relays, issued)
         if sent_ns is None:
             return False
         self._plain = observer

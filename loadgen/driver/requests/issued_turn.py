@@ -30,8 +30,9 @@ class IssuedTurn(NamedTuple):
 
     @property
     def sent_members(self) -> str:
-        """JSON members of the event of the sending, with a comma after each."""
-        return "" if self.trace is None else f'"span_id":"{self.trace.span_id}",'
+        """JSON members of the event of the sending on a connection that is open."""
+        span = "" if self.trace is None else f'"span_id":"{self.trace.span_id}",'
+        return span + '"reused":true'
 
 
 class TurnMaker:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from loadgen.driver.client.codec import Codec, Generation
+    from loadgen.driver.client.plain_request import PlainRequest
     from loadgen.driver.client.transport import Transport
     from loadgen.driver.phase import Phase
     from loadgen.driver.requests.cache_buster import TraceContext
@@ -152,14 +153,16 @@ class RequestRunner:
         try:
             exchange = None
             if self._in_c and use is not _READ:
-                plain = self._in_c[endpoint].plain(
-                    turn, issued, self._shapes, self._resumed, answers=use is not _MEASURED
-                )
+                transport, answers = self._in_c[endpoint], use is not _MEASURED
+                plain = transport.plain(turn, issued, self._shapes, self._resumed, answers=answers)
+                if plain is None and transport.dials_plain(self._shapes):
+                    exchange = self._exchange(opened, 1, turn.trace, self._codec)
+                    plain = await self._plain_dialed(transport, turn, issued, exchange, answers=answers)
                 if plain is not None:
                     try:
                         end = await plain.finished
                     except asyncio.CancelledError:
-                        exchange, turn = self._in_c[endpoint].abandon(plain), plain.turn
+                        exchange, turn = transport.abandon(plain), plain.turn
                         if exchange is not None:
                             self._emit_cancelled(turn.request.request_id, exchange, 1)
                             exchange.stream.release()
@@ -175,6 +178,29 @@ class RequestRunner:
             return await self._follow(self._transports[endpoint], turn, issued_ns / _SECOND, exchange, use)
         finally:
             del self._open[opened]
+
+    async def _plain_dialed(
+        self,
+        transport: HttpTransport,
+        turn: IssuedTurn,
+        issued: tuple[EventType, int, str, Any],
+        exchange: Exchange,
+        *,
+        answers: bool,
+    ) -> PlainRequest | None:
+        request_id, span_id = issued[2], None if turn.trace is None else turn.trace.span_id
+
+        def members() -> str:
+            return orjson.dumps(sent_payload(exchange, request_id, 1, span_id))[1:-1].decode()
+
+        try:
+            return await transport.plain_dialed(
+                turn, issued, self._shapes, self._resumed, exchange, members, answers=answers
+            )
+        except asyncio.CancelledError:
+            self._emit_cancelled(request_id, exchange, 1)
+            exchange.stream.release()
+            raise
 
     def _resumed(self, turn: IssuedTurn, announced: bool) -> Exchange:  # noqa: FBT001
         return self._exchange(turn.request.request_id, 1, turn.trace, self._codec, announced=announced)
