@@ -430,8 +430,11 @@ static bool renew(plain *p, buffer *body, piece *pieces, size_t count) {
     return true;
 }
 
-/* Take the pieces that came; `goes_on`: the last one is not the end of a chunk, and its frame may go on in the next. */
+/* Take the pieces that came; `goes_on`: the last one is not the end of a chunk, and its frame may go on in the next.
+ * After its first token a response may have frames of no known shape: other responses may show what they mean. */
 bool plain_pieces(plain *p, plain_rows *rows, buffer *body, piece *pieces, size_t count, bool goes_on) {
+    if (p->waits && !p->shapes->newer) return true;
+    p->waits = false;
     for (; p->taken < count; p->taken++) {
         piece *last = pieces + p->taken;
         if (!arrives(p, last)) return false;
@@ -448,7 +451,7 @@ bool plain_pieces(plain *p, plain_rows *rows, buffer *body, piece *pieces, size_
             if (plain_frame(p, rows, body, frame, last))
                 p->frame = (size_t)(end + 2 - body->bytes);
             else if (!renew(p, body, pieces, count))
-                return false;
+                return p->waits = p->on && p->announced;
         }
     }
     return true;

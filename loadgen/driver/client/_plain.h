@@ -54,6 +54,7 @@ typedef struct {
     bool relays;    /* a prepared request may follow it */
     bool announced; /* FIRST_CHUNK is among the rows */
     bool done, opened, first_reasons, lows;
+    bool waits;     /* for what is learnt of other responses: the next frame is of no known shape */
     size_t taken, frame; /* pieces that were looked at; where the frame begins that the next one continues */
     size_t removed;      /* bytes that the body has not kept */
     const known_start *start;
