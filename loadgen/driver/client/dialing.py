@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from loadgen.driver.client.arrival import StampingSocket
 from loadgen.driver.client.exchange import Setup
 from loadgen.driver.client.failure import Failure
-from loadgen.driver.client.timeouts import TimeLimit
+from loadgen.driver.client.timeouts import TimeLimit, ticks
 from loadgen.driver.errors import RequestFailedError
 from loadgen.driver.system.linux import LINUX
 
@@ -49,6 +49,7 @@ class Dialer:
     def __init__(self, endpoint: Endpoint, timeouts: Timeouts) -> None:
         self._endpoint = endpoint
         self._timeouts = timeouts
+        self._ticks = ticks(timeouts.connect_timeout_s)
         self.where = f"{endpoint.host}:{endpoint.port}"
         # For a text `socket.getaddrinfo` imports the encoding of other names, which takes a millisecond.
         self._host = endpoint.host.encode() if endpoint.host.isascii() else endpoint.host
@@ -66,7 +67,7 @@ class Dialer:
 
     def limit(self) -> TimeLimit:
         """The time limit of a `dial`, which `TimeLimit.end` ends before its time."""
-        return TimeLimit(self._timeouts.connect_timeout_s)
+        return TimeLimit(self._ticks)
 
     async def dial(self, connect: Connect = loop_connect, limit: TimeLimit | None = None) -> Dialed:
         """Open a connection, or raise `dns`, `refused`, `tls`, `connect_timeout` or `client_limit`."""

@@ -19,7 +19,7 @@ class Timeouts:
 
     #: From the request's issue to the end of its response, all attempts and waits included.
     timeout_s: float = 600.0
-    connect_timeout_s: float = 10.0  #: for looking the host up and both handshakes together (`TimeLimit`)
+    connect_timeout_s: float = 10.0  #: for looking the host up and both handshakes together (`time_limit`)
     first_byte_timeout_s: float | None = None  #: from the request's last byte to the response's first
     idle_timeout_s: float | None = None
     named: str = "--timeout"  #: the option that sets `timeout_s`, for messages
@@ -52,48 +52,6 @@ class Timeouts:
         return {
             f"--{name.removesuffix('_s').replace('_', '-')}": value for name, value in self.settings().items()
         }
-
-
-_TICKS: Final = 16
-
-
-class TimeLimit:
-    """Cancels a block of code after this time, and raises TimeoutError."""
-
-    __slots__ = ("_before", "_is_over", "_left", "_length_s", "_loop", "_next", "_task")
-
-    def __init__(self, seconds: float) -> None:
-        self._length_s = seconds / _TICKS
-        self._left = _TICKS
-        self._is_over = False
-
-    def __enter__(self) -> Self:
-        task = asyncio.current_task()
-        assert task is not None  # noqa: S101 (who awaits is a task)
-        self._task, self._before = task, task.cancelling()
-        self._loop = task.get_loop()
-        self._next: asyncio.Handle = self._loop.call_later(self._length_s, self._tick)
-        return self
-
-    def __exit__(self, _: object, error: BaseException | None, trace: object) -> None:
-        self._next.cancel()
-        was_over, self._is_over = self._is_over, True
-        if was_over and self._task.uncancel() <= self._before and isinstance(error, asyncio.CancelledError):
-            raise TimeoutError from error
-
-    def end(self) -> None:
-        """Cancel the block now, unless it is over."""
-        if not self._is_over:
-            self._is_over = True
-            self._task.cancel()
-
-    def _tick(self) -> None:
-        self._left -= 1
-        if self._left:
-            self._next = self._loop.call_later(self._length_s, self._tick)
-        else:
-            # After what has just arrived: its callbacks are first in the queue.
-            self._next = self._loop.call_soon(self.end)
 
 
 _T = TypeVar("_T")
@@ -146,11 +104,62 @@ class Deadlines(Generic[_T]):
     def _expire(self, loop: asyncio.AbstractEventLoop) -> None:
         # A timer of asyncio's may go off early by as much as its clock's resolution.
         now_s = loop.time() + 1e-6
-        self._timer = None
-        while self._due_s:
-            who, due_s = next(iter(self._due_s.items()))
-            if due_s > now_s:
-                self._timer = loop.call_at(due_s, self._expire, loop)
-                return
-            del self._due_s[who]
-            self._on_expired(who, due_s)
+        try:
+            while self._due_s and next(iter(self._due_s.values())) <= now_s:
+                who = next(iter(self._due_s))
+                self._on_expired(who, self._due_s.pop(who))
+        finally:
+            due_s = next(iter(self._due_s.values()), None)
+            self._timer = None if due_s is None else loop.call_at(due_s, self._expire, loop)
+
+
+_TICKS: Final = 16
+
+
+class TimeLimit:
+    """Cancels a block of code after some time, and raises TimeoutError; see `time_limit`."""
+
+    __slots__ = ("_before", "_is_over", "_left", "_task", "_ticks")
+
+    def __init__(self, ticks: Deadlines[TimeLimit]) -> None:
+        self._ticks = ticks
+        self._left = _TICKS
+        self._is_over = False
+
+    def __enter__(self) -> Self:
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 (who awaits is a task)
+        self._task, self._before = task, task.cancelling()
+        self._ticks.start(self)
+        return self
+
+    def __exit__(self, _: object, error: BaseException | None, trace: object) -> None:
+        self._ticks.stop(self)
+        was_over, self._is_over = self._is_over, True
+        if was_over and self._task.uncancel() <= self._before and isinstance(error, asyncio.CancelledError):
+            raise TimeoutError from error
+
+    def end(self) -> None:
+        """Cancel the block now, unless it is over."""
+        if not self._is_over:
+            self._is_over = True
+            self._task.cancel()
+
+    def tick(self, _: float) -> None:
+        """Count a part of the time."""
+        self._left -= 1
+        if self._left:
+            self._ticks.start(self)
+        else:
+            # After what has just arrived: its callbacks are first in the queue.
+            self._task.get_loop().call_soon(self.end)
+
+
+def ticks(seconds: float) -> Deadlines[TimeLimit]:
+    """The parts of time limits: a process that is held up, however long, loses one of them."""
+    return Deadlines(seconds / _TICKS, TimeLimit.tick)
+
+
+def time_limit(seconds: float) -> TimeLimit:
+    """A limit on the time of one block of code."""
+    return TimeLimit(ticks(seconds))
