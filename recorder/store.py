@@ -125,8 +125,7 @@ class Store:
             inserted = 0
             for count, insert in _INSERTS:
                 while len(rows) >= inserted + count:
-                    values = chain.from_iterable(rows[inserted : inserted + count])
-                    connection.execute(insert, list(values))
+                    connection.execute(insert, [*chain.from_iterable(rows[inserted : inserted + count])])
                     inserted += count
             if beat is not None:
                 connection.execute(schema.BEAT, beat)

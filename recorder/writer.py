@@ -119,8 +119,7 @@ class EventRecorder(Active):
     def complete_until(self, at_ns: int, *, force_commit: bool = False) -> None:
         """Say that everything which happened before a moment (ns of CLOCK_MONOTONIC) has been put.
 
-        The log says so once that is committed (`recorder.schema`), at once with `force_commit`. For the
-        thread that brings rows.
+        The log says so once that is committed, at once with `force_commit`. For the thread that brings rows.
         """
         self._backlog.put_batch(Batch((), math.inf, 0, at_ns))
         if force_commit:

@@ -11,7 +11,7 @@ import pytest
 
 from loadgen.driver.client.dialing import Dialer
 from loadgen.driver.client.endpoint import endpoint
-from loadgen.driver.client.timeouts import Timeouts, time_limit
+from loadgen.driver.client.timeouts import TICKS, Deadlines, TimeLimit, Timeouts
 from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:
@@ -22,11 +22,16 @@ LIMIT_S = 0.2
 SHORT_S = 0.02
 
 
+def limit(seconds: float) -> TimeLimit:
+    """A limit on the time of one block."""
+    return TimeLimit(Deadlines(seconds / TICKS, TimeLimit.tick))
+
+
 def test_the_limit_is_kept() -> None:
     """Not before its time."""
 
     async def wait() -> None:
-        with time_limit(LIMIT_S):
+        with limit(LIMIT_S):
             await asyncio.Event().wait()
 
     started = time.monotonic()
@@ -39,7 +44,7 @@ def test_what_is_done_in_time_is_not_cancelled() -> None:
     """Neither in the block, nor behind it."""
 
     async def wait() -> str:
-        with time_limit(LIMIT_S):
+        with limit(LIMIT_S):
             await asyncio.sleep(0)
         await asyncio.sleep(2 * LIMIT_S)
         return "done"
@@ -61,7 +66,7 @@ def test_what_came_while_the_loop_was_held_up_is_in_time() -> None:
 
             loop = asyncio.get_running_loop()
             loop.call_soon(hold_up)
-            with time_limit(SHORT_S):
+            with limit(SHORT_S):
                 return await loop.sock_recv(ours, 4)
 
     assert asyncio.run(wait()) == b"here"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from loadgen.driver.client.arrival import StampingSocket
 from loadgen.driver.client.exchange import Setup
 from loadgen.driver.client.failure import Failure
-from loadgen.driver.client.timeouts import TimeLimit, ticks
+from loadgen.driver.client.timeouts import TICKS, Deadlines, TimeLimit
 from loadgen.driver.errors import RequestFailedError
 from loadgen.driver.system.linux import LINUX
 
@@ -49,7 +49,8 @@ class Dialer:
     def __init__(self, endpoint: Endpoint, timeouts: Timeouts) -> None:
         self._endpoint = endpoint
         self._timeouts = timeouts
-        self._ticks = ticks(timeouts.connect_timeout_s)
+        #: Of the time limit of a `dial`.
+        self.ticks = Deadlines(timeouts.connect_timeout_s / TICKS, TimeLimit.tick)
         self.where = f"{endpoint.host}:{endpoint.port}"
         # For a text `socket.getaddrinfo` imports the encoding of other names, which takes a millisecond.
         self._host = endpoint.host.encode() if endpoint.host.isascii() else endpoint.host
@@ -65,14 +66,10 @@ class Dialer:
         remark = ignored_proxy(endpoint)
         self._hint = remark and f"; {remark}"
 
-    def limit(self) -> TimeLimit:
-        """The time limit of a `dial`, which `TimeLimit.end` ends before its time."""
-        return TimeLimit(self._ticks)
-
     async def dial(self, connect: Connect = loop_connect, limit: TimeLimit | None = None) -> Dialed:
         """Open a connection, or raise `dns`, `refused`, `tls`, `connect_timeout` or `client_limit`."""
         try:
-            with limit or self.limit():
+            with limit or TimeLimit(self.ticks):
                 return await self._dial(connect)
         except TimeoutError as error:
             message = self._timeouts.unconnected(self.where) + self._hint
@@ -81,7 +78,14 @@ class Dialer:
             raise RequestFailedError(error.failure, f"{error}{self._hint}") from error
 
     async def _dial(self, connect: Connect) -> Dialed:
-        dns_ms = None if self._addresses else await self._look_up()
+        dns_ms = None
+        if not self._addresses:
+            async with self._resolving:
+                self._addresses = self._addresses or self._literal()
+                if not self._addresses:
+                    started = time.monotonic()
+                    self._addresses = await self._resolve()
+                    dns_ms = _since_ms(started)
         refusal: OSError | None = None
         for number, (family, address) in enumerate(list(self._addresses)):
             sock = self._socket(family)
@@ -102,16 +106,6 @@ class Dialer:
             return sock, tls, Setup(reused=False, dns_ms=dns_ms, connect_ms=connect_ms, tls_ms=tls_ms)
         self._addresses = []
         raise refused(refusal, self.where)
-
-    async def _look_up(self) -> float | None:
-        """Look the host up, unless another connection does; return how long that took, in ms."""
-        async with self._resolving:
-            self._addresses = self._addresses or self._literal()
-            if self._addresses:
-                return None
-            started = time.monotonic()
-            self._addresses = await self._resolve()
-            return _since_ms(started)
 
     def _literal(self) -> list[Address]:
         """The address of a host given as an address: no lookup is needed."""

@@ -14,7 +14,7 @@ from loadgen.driver.client.dialing import Dialer, loop_connect, refused
 from loadgen.driver.client.exchange import REUSED, Setup
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.plain_request import PlainRequest
-from loadgen.driver.client.timeouts import Deadlines
+from loadgen.driver.client.timeouts import Deadlines, TimeLimit
 from loadgen.driver.client.wire_connection import WireConnection, WireLoop
 from loadgen.driver.errors import RequestFailedError
 from recorder.schema import row
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from loadgen.driver.client.plain_shapes import PlainShapes
     from loadgen.driver.client.ready import Ready
     from loadgen.driver.client.silence_timeouts import Silence, SilenceTimeouts
-    from loadgen.driver.client.timeouts import TimeLimit, Timeouts
+    from loadgen.driver.client.timeouts import Timeouts
     from recorder.event import EventType
     from recorder.schema import Row
 
@@ -169,11 +169,6 @@ class HttpTransport:
         elif relay is not None:
             relay.sent()
         return plain
-
-    @property
-    def can_relay(self) -> bool:
-        """Whether requests can be prepared: compiled code reads the connections."""
-        return isinstance(self._reader, WireLoop)
 
     def begin_relay(self, relay: NextTurns, until_ns: int, few: int) -> None:
         """Have prepared requests leave where plain ones end, until a moment; with `few` left, wake Python."""
@@ -341,7 +336,7 @@ class HttpTransport:
 
     async def _dialed(self, exchange: Exchange, *, retried: bool = False) -> tuple[AnyConnection, Setup]:
         """A new connection."""
-        limit = self._dials[exchange] = self._dialer.limit()
+        limit = self._dials[exchange] = TimeLimit(self._dialer.ticks)
         try:
             connection, setup = await self._open(limit)
         finally:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import TYPE_CHECKING, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from lazy_dataclasses import asdict, dataclass, replace
 
@@ -19,7 +19,7 @@ class Timeouts:
 
     #: From the request's issue to the end of its response, all attempts and waits included.
     timeout_s: float = 600.0
-    connect_timeout_s: float = 10.0  #: for looking the host up and both handshakes together (`time_limit`)
+    connect_timeout_s: float = 10.0  #: for looking the host up and both handshakes together (`TimeLimit`)
     first_byte_timeout_s: float | None = None  #: from the request's last byte to the response's first
     idle_timeout_s: float | None = None
     named: str = "--timeout"  #: the option that sets `timeout_s`, for messages
@@ -113,23 +113,23 @@ class Deadlines(Generic[_T]):
             self._timer = None if due_s is None else loop.call_at(due_s, self._expire, loop)
 
 
-_TICKS: Final = 16
+TICKS: Final = 16
+"""The parts of a time limit: a process that is held up, however long, loses one of them."""
 
 
 class TimeLimit:
-    """Cancels a block of code after some time, and raises TimeoutError; see `time_limit`."""
+    """Cancels a block of code after some time, and raises TimeoutError: `ticks` are of a part (`TICKS`)."""
 
     __slots__ = ("_before", "_is_over", "_left", "_task", "_ticks")
 
     def __init__(self, ticks: Deadlines[TimeLimit]) -> None:
         self._ticks = ticks
-        self._left = _TICKS
+        self._left = TICKS
         self._is_over = False
 
     def __enter__(self) -> Self:
-        task = asyncio.current_task()
-        assert task is not None  # noqa: S101 (who awaits is a task)
-        self._task, self._before = task, task.cancelling()
+        self._task: Any = asyncio.current_task()
+        self._before = self._task.cancelling()  # type: ignore[union-attr]  # who awaits is a task
         self._ticks.start(self)
         return self
 
@@ -153,13 +153,3 @@ class TimeLimit:
         else:
             # After what has just arrived: its callbacks are first in the queue.
             self._task.get_loop().call_soon(self.end)
-
-
-def ticks(seconds: float) -> Deadlines[TimeLimit]:
-    """The parts of time limits: a process that is held up, however long, loses one of them."""
-    return Deadlines(seconds / _TICKS, TimeLimit.tick)
-
-
-def time_limit(seconds: float) -> TimeLimit:
-    """A limit on the time of one block of code."""
-    return TimeLimit(ticks(seconds))

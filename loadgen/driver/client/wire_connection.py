@@ -107,8 +107,7 @@ class WireLoop:
     async def connect(self, sock: StampingSocket, address: Any) -> int:
         """Connect a socket that does not block, or raise OSError; return when, ns of CLOCK_MONOTONIC."""
         if (error := sock.connect_ex(address)) == errno.EINPROGRESS:
-            # Within a machine, the handshake is over by now, and a second call says so.
-            error = sock.connect_ex(address)
+            error = sock.connect_ex(address)  # within a machine, the handshake is over by now
         if not error:
             return time.monotonic_ns()
         if error != errno.EALREADY:

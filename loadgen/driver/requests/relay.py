@@ -47,7 +47,6 @@ class TurnRelay:
     Args:
         maker: Makes the turns.
         transport: Sends the turns.
-        is_ready: Whether compiled code knows what responses look like.
         turns: The counts of all turns; a prepared turn is open there until issued.
         phase: The phase of the turns.
         claim: Claims a number and a session of one turn; None where there is nothing to claim now.
@@ -61,7 +60,6 @@ class TurnRelay:
         self,
         maker: TurnMaker,
         transport: HttpTransport,
-        is_ready: Callable[[], bool],
         turns: TurnCounts,
         phase: Phase,
         claim: Callable[[], tuple[int, Any] | None],
@@ -82,18 +80,19 @@ class TurnRelay:
         self._apart: deque[tuple[int, Any]] = deque()
         self._bytes = 0
         self._is_open = True
-        self._beginning = asyncio.create_task(self._begin(is_ready))
         transport.begin_relay(self, _NEVER_NS if phase.end_ns is None else phase.end_ns, self._ahead // 2)
 
-    async def _begin(self, is_ready: Callable[[], bool]) -> None:
-        """Prepare the first turns while requests are under way."""
-        while self._unsent > 0 or not is_ready() or self.fill(_FIRST_AT_ONCE):  # noqa: ASYNC110 (polled: nothing signals it)
-            await asyncio.sleep(_STEP_S)
+    def _begin(self) -> None:
+        """Prepare the first turns, in steps, while requests are under way."""
+        if self.fill(_FIRST_AT_ONCE):
+            asyncio.get_running_loop().call_later(_STEP_S, self._begin)
 
     def sent(self) -> None:
         """Learn that Python has sent a plain request."""
         self._unsent -= 1
-        if self._unsent < 0:
+        if not self._unsent:
+            self._begin()
+        elif self._unsent < 0:
             self.fill(1)
 
     def fill(self, limit: int) -> bool:
@@ -159,9 +158,6 @@ class TurnRelay:
     def close(self) -> None:
         """Let no prepared turn leave any more, and count those that have left."""
         self._is_open = False
-        self._beginning.cancel()
         while self.take_back() is not None:
             pass
         self._transport.end_relay()
-        if self._beginning.done():
-            self._beginning.result()

@@ -127,9 +127,7 @@ class RequestRunner:
             return None
         from loadgen.driver.requests.relay import TurnRelay
 
-        transport = self._in_c[0]
-        is_ready = lambda: transport.can_relay and self._shapes.version > 0  # noqa: E731
-        return TurnRelay(self.turns, transport, is_ready, turns, phase, *claims)
+        return TurnRelay(self.turns, self._in_c[0], turns, phase, *claims)
 
     def give_up_for(self, reason: str) -> None:
         """Say why requests are given up from now on."""

@@ -61,10 +61,8 @@ class SessionSource:
 
     def session(self, phase: Phase, request: int, step: int = 0) -> UserSession:
         """The session that a request opens. A host makes those of the next requests too, `step` apart."""
-        if self._host is None:
-            return self._session(phase, request)
         session = self._made.pop((phase.name, request), None) or self._session(phase, request)
-        if step:
+        if self._host is not None and step:
             for later in filter(phase.has, range(request + step, request + AHEAD * step + 1, step)):
                 if (phase.name, later) not in self._made:
                     self._made[phase.name, later] = self._session(phase, later)

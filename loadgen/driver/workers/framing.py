@@ -186,7 +186,6 @@ class WorkerMessage(IntEnum):
     READY = auto()
     ROWS = auto()
     UNTIL = auto()
-    PROGRESS = auto()
     ISSUED = auto()
     SETTLED = auto()
     ENDED = auto()

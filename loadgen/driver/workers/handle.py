@@ -136,9 +136,6 @@ class WorkerHandle:
             if progress is not None:
                 self.progress = progress
                 self._listener.on_progress()
-        elif kind == WorkerMessage.PROGRESS:
-            (self.progress,) = values
-            self._listener.on_progress()
         elif kind == WorkerMessage.CRASHED:
             (self.crash_message,) = values
             self._lose()

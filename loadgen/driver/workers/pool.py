@@ -228,7 +228,6 @@ class WorkerPool:
         until_ns = min((worker.complete_until_ns for worker in self._workers if not worker.ended), default=0)
         if until_ns > self._complete_until_ns:
             self._complete_until_ns = until_ns
-            # Nothing else is on its way from one worker alone.
             self._recorder.complete_until(until_ns, force_commit=len(self._workers) == 1)
 
     def on_progress(self) -> None:

@@ -209,7 +209,8 @@ class Worker:
 
     async def _settle(self) -> None:
         await self._issuer.settle()
-        self._shipper.tell(WorkerMessage.PROGRESS, self._issuer.progress.snapshot())
+        until_ns = await self._runner.caught_up()
+        self._shipper.tell(WorkerMessage.UNTIL, until_ns, self._issuer.progress.snapshot())
         self._shipper.tell(WorkerMessage.SETTLED)
 
     async def _end(self) -> None:

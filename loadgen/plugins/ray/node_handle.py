@@ -7,7 +7,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any, Final
 
 from lazy_dataclasses import dataclass, replace
-from loadgen.driver.client.timeouts import time_limit
+from loadgen.driver.client.timeouts import TICKS, Deadlines, TimeLimit
 from loadgen.driver.errors import NodeGoneError
 from recorder.shards import MAX_DRIFT_PPM, ClockReading
 
@@ -145,7 +145,7 @@ class NodeHandle:
         silence_s = times * self._silence_s
         try:
             # A coordinator that was stopped for so long does not take all nodes for silent.
-            with time_limit(silence_s):
+            with TimeLimit(Deadlines(silence_s / TICKS, TimeLimit.tick)):
                 return await self.ask(method)
         except TimeoutError:
             self.lose(f"no message for {silence_s:g} s")
