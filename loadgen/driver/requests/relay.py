@@ -51,8 +51,8 @@ class TurnRelay:
         phase: The phase of the turns.
         claim: Claims a number and a session of one turn; None where there is nothing to claim now.
         session: Makes the session of a number once more.
-        users: How many take turns: a turn is prepared once Python has sent as many plain requests. Before,
-            most users would take a prepared turn back.
+        users: How many take turns: a turn is prepared once Python has sent plain requests for half of them.
+            Before, most users would take a prepared turn back.
         ahead: How many turns to prepare at most; None for `MOST_AHEAD`.
     """
 
@@ -74,7 +74,7 @@ class TurnRelay:
         self._claim = claim
         self._session = session
         self._ahead = min(ahead or MOST_AHEAD, MOST_AHEAD)
-        self._unsent = users
+        self._unsent = (users + 1) // 2
         self._prepared: dict[int, _Prepared] = {}
         self._under_way: dict[int, _Prepared] = {}
         self._apart: deque[tuple[int, Any]] = deque()
