@@ -141,24 +141,20 @@ class CompiledRequests:
         self._stored = stored
 
     def settle(self, connection: DuckDBPyConnection) -> None:
-        """Complete the table by `reporter/sql/settled.sql`, and add the columns that are not stored.
-
-        A view has them, where they cost no memory, and conditions on them no time.
-        """
+        """Complete the table by `reporter/sql/settled.sql`, and add the columns that are not stored."""
         import duckdb
 
+        if (stored := self._stored) is not None and stored.are_settled:
+            stored.leave_others_to_a_view(connection)
         changed = 0
         for statement in statements(connection, "settled", temporary=None):
+            is_update = statement.type == duckdb.StatementType.UPDATE
+            if is_update and stored is not None and stored.are_settled:
+                continue
             answer = connection.execute(statement)
-            if statement.type == duckdb.StatementType.UPDATE:
-                changed += answer.fetchall()[0][0]
-        if self._stored is None:
-            return
-        kinds, stored, others = self._stored
-        own = stored if changed else stored - others.keys()
-        columns = ", ".join(name if name in own else f"{others[name]} AS {name}" for name in kinds)
-        connection.execute("ALTER TABLE requests RENAME TO requests_but_constants")
-        connection.execute(f"CREATE VIEW requests AS SELECT {columns} FROM requests_but_constants")  # noqa: S608 (columns)
+            changed += answer.fetchall()[0][0] if is_update else 0
+        if stored is not None and not stored.are_settled:
+            stored.leave_others_to_a_view(connection, changed=changed > 0)
 
 
 def compiled_requests(log: OpenSource) -> CompiledRequests | None:

@@ -36,11 +36,13 @@ class StoredColumns(NamedTuple):
         columns: The names of those that are stored.
         others: SQL for the values of the columns that have one, or are copies of others; some are stored,
             for `reporter/sql/settled.sql` may change them.
+        are_settled: Whether that file changes nothing.
     """
 
     kinds: Mapping[str, str]
     columns: AbstractSet[str]
     others: Mapping[str, str]
+    are_settled: bool
 
     @property
     def names(self) -> str:
@@ -73,7 +75,8 @@ class StoredColumns(NamedTuple):
             for name, value in zip(kinds, row_of_values, strict=True)
             if name not in varying
         }
-        changed = set(_WORD.findall(sql_file("settled")))
+        are_settled = only is not None and _are_settled(connection, values)
+        changed = set() if are_settled else set(_WORD.findall(sql_file("settled")))
         nulls = {name for name, value in values.items() if value is None}
         originals: dict[tuple[object, ...], str] = {}
         # A column as it is read stands before those that are made of it.
@@ -83,7 +86,25 @@ class StoredColumns(NamedTuple):
                 same = (name in changed, *(word for word in words if word not in nulls))
                 if (original := originals.setdefault(same, name)) != name:
                     others[name] = original
-        return cls(kinds, {name for name in kinds if name in changed or name not in others}, others)
+        columns = {name for name in kinds if name in changed or name not in others}
+        return cls(kinds, columns, others, are_settled)
+
+    def leave_others_to_a_view(self, connection: DuckDBPyConnection, *, changed: bool = False) -> None:
+        """Replace the table with a view, where the others cost no memory, and conditions on them no time.
+
+        `changed`: those that are stored have other values by now.
+        """
+        own = self.columns if changed else self.columns - self.others.keys()
+        columns = ", ".join(name if name in own else f"{self.others[name]} AS {name}" for name in self.kinds)
+        connection.execute("ALTER TABLE requests RENAME TO requests_but_constants")
+        connection.execute(f"CREATE VIEW requests AS SELECT {columns} FROM requests_but_constants")  # noqa: S608 (columns)
+
+
+def _are_settled(connection: DuckDBPyConnection, values: Mapping[str, object]) -> bool:
+    """Whether `settled.sql` changes no request of the only segment: single ones, with a phase, of this program."""
+    if values.get("conversation", "") is not None or values.get("phase", "") is None:
+        return False
+    return connection.execute("SELECT is_imported()").fetchall() == [(False,)]
 
 
 def _literal(value: object, kind: str) -> str:

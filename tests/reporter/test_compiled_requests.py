@@ -126,14 +126,8 @@ def test_the_table_is_that_of_the_sql(
 def test_columns_with_one_value_are_left_to_a_view(
     a_run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The table is made before the reader is done, as that of many requests is."""
-    constants = requests_table._compiled.constants
-
-    def constants_of_many(reader: object) -> tuple[bool, dict[str, object]] | None:
-        learnt = constants(reader)
-        return learnt and (False, learnt[1])
-
-    monkeypatch.setattr(requests_table._compiled, "constants", constants_of_many)
+    """Those of many requests."""
+    reads_as_many(monkeypatch)
     for run in (varied(a_run).write(), a_run().answers(50, 60).ends().write()):
         by_code, by_sql = tables_of(run, monkeypatch)
         assert by_code == by_sql
@@ -141,7 +135,43 @@ def test_columns_with_one_value_are_left_to_a_view(
         monkeypatch.setattr(requests_table, "COMPILED", True)
         load(connection, run, TABLES)
         stored = connection.table("requests_but_constants").columns
-        assert not {"trace_id", "choices", "http_status", "first_token_low_ns"}.intersection(stored)
+        assert not {"trace_id", "choices", "first_token_low_ns", "conversation_id", "status"}.intersection(stored)
+
+
+def reads_as_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the table be made before the reader is done."""
+    constants = requests_table._compiled.constants
+
+    def constants_of_many(reader: object) -> tuple[bool, dict[str, object]] | None:
+        learnt = constants(reader)
+        return learnt and (False, learnt[1])
+
+    monkeypatch.setattr(requests_table._compiled, "constants", constants_of_many)
+
+
+@pytest.mark.parametrize("about", ["imported", "without phases", "a conversation"])
+def test_columns_with_one_value_that_are_settled(
+    a_run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch, about: str
+) -> None:
+    """The view has the values that `settled.sql` gives them."""
+    reads_as_many(monkeypatch)
+    run = a_run()
+    run.settings |= {"imported": {"format": "x"}} if about == "imported" else {}
+    issue = {"about": {"conversation": "one", "turn": 0, "turns": 2}} if about == "a conversation" else {}
+    path = run.answers(50, 60, issue=issue).answers(70, issue=issue).ends().write()
+    if about == "without phases":
+        with closing(sqlite3.connect(path / "events.db")) as log, log:
+            log.execute("DELETE FROM events WHERE code = 21")
+            log.execute("""UPDATE events SET data = replace(data, '"phase":"performance",', '') WHERE code = 20""")
+    by_code, by_sql = tables_of(path, monkeypatch)
+    assert by_code == by_sql
+    with duckdb.connect() as connection:
+        monkeypatch.setattr(requests_table, "COMPILED", True)
+        load(connection, path, TABLES)
+        ((settled, measured, attempts),) = connection.execute(
+            "SELECT bool_and(settled), bool_and(measured), max(attempts) FROM requests"
+        ).fetchall()
+    assert (settled, measured, attempts) == (about != "a conversation", True, None if about == "imported" else 1)
 
 
 class _LearntInParts:
