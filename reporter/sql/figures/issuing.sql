@@ -1,7 +1,7 @@
 -- How the measured requests were issued, next to how they were planned, and how their responses were read.
 -- Only a first turn has a plan: when a later one is due follows from the answer before it.
 -- A second is behind where fewer than 95 % of the requests that were due in it, one aside, had left 50 ms after it.
-WITH planned AS (
+WITH planned AS NOT MATERIALIZED (
     SELECT segment, scheduled_ns, issued_ns FROM requests WHERE measured AND coalesce(turn, 0) = 0
 ),
 
