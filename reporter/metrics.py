@@ -17,7 +17,7 @@ from reporter.findings.client_overhead import (
     overhead_of,
     with_delays,
 )
-from reporter.findings.cold_start import cold_start
+from reporter.findings.cold_start import cold_start, first_turns
 from reporter.findings.findings import findings, validity
 from reporter.findings.load_findings import steadiness
 from reporter.findings.overhead_effect import effects
@@ -43,11 +43,10 @@ if TYPE_CHECKING:
 
     from reporter.client_health import ClientHealth
     from reporter.findings.client_overhead import ClientOverhead
-    from reporter.findings.cold_start import ColdStart
     from reporter.findings.overload import Overload
     from reporter.log.database import OpenLog
     from reporter.nodes import Nodes
-    from reporter.report import Moment, PartReport, SteadyState, Summary
+    from reporter.report import Moment, PartReport, SteadyState
     from reporter.report_options import ReportOptions
     from reporter.run_facts import PlannedEnd, RunFacts
     from rulesets.definitions import Definitions, PercentileMethod
@@ -95,16 +94,17 @@ def compute(log: OpenLog, options: ReportOptions) -> tuple[DisplayedReport, Open
     summarize = partial(_summaries, method=method, chosen=percentiles, weighted=weighted)
     with meanwhile(log, summarize) as summarized:
         run, (counts, messages) = run_facts(log, options.on_invalid), _counts(log)
-        recorder, client = recorder_health(log), client_health(log)
+        health: dict[str, Any] = {"recorder": recorder_health(log), "client": client_health(log)}
         moments, steady = _over_time(log, run, method)
         tokens = _tokens(totals := figures(log, "tokens"))
         log = over_defined_window(log, definitions.throughput_window, steady, run.load.get("kind"))
         with meanwhile(log, partial(_logged, run=run, counts=counts)) as logged:
             throughput, overload = _throughput(log, run.load, counts, tokens), _overload(log, run)
-            checked = logged()
+            first = _first_turns(log, run, counts.warmup)
+            breakdown, checked = _breakdown(log, run.load, counts, method), logged()
         summaries = summarized()
     in_doubt = bounds(log, method, summaries, percentiles, weighted=weighted)
-    own = _own(log, summaries, method, (run.timestamp_source, client), doubt=bool(in_doubt))
+    own = _own(log, summaries, method, (run.timestamp_source, health["client"]), doubt=bool(in_doubt))
     inputs = CheckInputs(
         ended=run.ended,
         load=run.load if run.imported is None else {},  # Its schedule is not known.
@@ -117,14 +117,13 @@ def compute(log: OpenLog, options: ReportOptions) -> tuple[DisplayedReport, Open
         held_ms=summaries["held_ms"],
         token_sources={name: totals[name] for name in (*_SOURCES, "unknown")},
         input_unknown=totals["input_unknown"],
-        recorder=recorder,
-        client=client,
+        **health,
         steady_state=steady,
         steady_required=bool(run.steady) or log.window.kind == "steady_state",
         definitions=definitions,
         tokenizer=getattr(options.tokenizer, "name_or_path", None),
         qps=throughput.qps,
-        cold=_cold_start(log, run, counts.warmup, summaries["ttft_ms"], method),
+        cold=cold_start(log, first, method, summaries["ttft_ms"].min) if first else None,
         messages=messages,
         overload=None if summaries["held_ms"] else overload,
         **checked,
@@ -137,14 +136,13 @@ def compute(log: OpenLog, options: ReportOptions) -> tuple[DisplayedReport, Open
         window=replace(log.window, issuing_s=issuing_s(log.timelines)),
         throughput=throughput,
         tokens=replace(tokens, chunks=inputs.chunks),
-        recorder=recorder,
-        client=client,
+        **health,
         findings=all_findings,
         bounds=in_doubt,
         **_own_figures(own, run.load.get("kind")),
         steady_state=steady,
         nodes=checked["nodes"],
-        breakdown=_breakdown(log, run.load, counts, method),
+        breakdown=breakdown,
         over_time=moments,
         **summaries,
     )
@@ -181,12 +179,8 @@ def _over_time(
     return moments, steadiness(run.ended, len(run.segments), log.window, moments)
 
 
-def _cold_start(
-    log: OpenLog, run: RunFacts, warmup: int, ttft: Summary | None, method: PercentileMethod
-) -> ColdStart | None:
-    if ttft is None or not has_starts(run.imported):
-        return None
-    return cold_start(log, run.load.get("kind"), warmup, method, ttft.min)
+def _first_turns(log: OpenLog, run: RunFacts, warmup: int) -> list[tuple[Any, ...]]:
+    return first_turns(log, run.load.get("kind"), warmup) if has_starts(run.imported) else []
 
 
 def _computed_by(run: RunFacts, definitions: Definitions, options: ReportOptions) -> RunFacts:
@@ -217,12 +211,16 @@ def _counts(log: OpenLog) -> tuple[RequestCounts, dict[str, str]]:
 def _summaries(
     log: OpenLog, *, method: PercentileMethod, chosen: Mapping[str, Fraction], weighted: bool
 ) -> dict[str, Any]:
-    """The summaries of the measured requests that completed, by the Report's fields, and own delays."""
+    """The summaries of the measured requests that completed, by the Report's fields, and own delays.
+
+    Also the longest client overhead: what is asked here is asked at the same time as other figures.
+    """
     columns = (*COLUMNS, *DELAYS)
     by_metric: dict[str, Any] = summaries(log, with_delays(DELAYS), columns, method, chosen)
     if weighted:
         by_metric["tpot_ms"] = weighted_summary(log, BY_TOKEN.format(column="tpot_ms"), method, chosen)
-    return {**by_metric, "itl_ms": weighted_summary(log, GAPS, method, chosen)}
+    itl = weighted_summary(log, GAPS, method, chosen)
+    return {**by_metric, "itl_ms": itl, "longest_ms": longest_delay_ms(log)}
 
 
 def _own(
@@ -238,9 +236,9 @@ def _own(
     `stamped` is the source of arrival stamps, and the health of the client's processes.
     """
     ends = summaries(log, with_delays(ENDS), tuple(ENDS), method) if doubt else None
-    late_ms = late_reads_ms(*stamped)
+    late_ms, longest_ms = late_reads_ms(*stamped), by_metric.pop("longest_ms")
     own = overhead_of({name: by_metric.pop(name) for name in DELAYS}, ends, late_ms)
-    return own and replace(own, longest_ms=longest_delay_ms(log, late_ms))
+    return own and replace(own, longest_ms=None if longest_ms is None else longest_ms + late_ms)
 
 
 def _own_figures(own: ClientOverhead | None, load: str | None) -> dict[str, Any]:

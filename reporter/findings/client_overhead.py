@@ -181,14 +181,15 @@ def _part(of_ms: float, server_ms: float, late_ms: float) -> OwnPart:
 _LONGEST: Final = f"SELECT max(coalesce(own_ms + since(sent_ns, sent_high_ns), issue_lag_ms)) {COMPLETED}"
 
 
-def longest_delay_ms(log: OpenLog, late_ms: float) -> float | None:
+def longest_delay_ms(log: OpenLog) -> float | None:
     """The longest client overhead of a measured request that completed, at its upper bound; None without one.
 
-    It bounds how far latencies can lie above the stamped ones (`rulesets.evaluators.client_delay`); a failed
-    request has no latency.
+    With `late_reads_ms` it bounds how far latencies can lie above the stamped ones
+    (`rulesets.evaluators.client_delay`); a failed request has no latency.
     """
+    longest_ms: float | None
     ((longest_ms,),) = log.execute(_LONGEST).fetchall()
-    return None if longest_ms is None else float(longest_ms) + late_ms
+    return longest_ms
 
 
 def late_reads_ms(timestamp_source: str | None, client: ClientHealth) -> float:

@@ -8,7 +8,7 @@ ordinary queue: however long a queue is, its first request is answered as fast a
 from __future__ import annotations
 
 from itertools import takewhile
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from lazy_dataclasses import dataclass
 from reporter.distribution import summaries
@@ -95,16 +95,20 @@ def cold_requests(first: Sequence[First], usual: Usual) -> int:
     return sum(1 for _ in takewhile(lambda each: each.ttft_ms > bound, first))
 
 
+def first_turns(log: OpenLog, load: object, warmup: int) -> list[tuple[Any, ...]]:
+    """The first turns that were answered first: issue, name and TTFT; empty for a run with a warm-up."""
+    if warmup or load == "offline":
+        return []
+    return log.execute(f"{_FIRST_TURNS} ORDER BY issued_ns, sample_uuid LIMIT {_LOOKED_AT:d}").fetchall()
+
+
 def cold_start(
-    log: OpenLog, load: object, warmup: int, method: PercentileMethod, least_ms: float
+    log: OpenLog, rows: Sequence[tuple[Any, ...]], method: PercentileMethod, least_ms: float
 ) -> ColdStart | None:
-    """Look at the beginning of a run without a warm-up; None where there is nothing to say.
+    """Look at the beginning of a run, which has these `first_turns`; None where there is nothing to say.
 
     `least_ms` is the least TTFT: where the first one is not far above it, no usual p95 has to be computed.
     """
-    if warmup or load == "offline":
-        return None
-    rows = log.execute(f"{_FIRST_TURNS} ORDER BY issued_ns, sample_uuid LIMIT {_LOOKED_AT:d}").fetchall()
     if not rows or rows[0][-1] <= max(FACTOR * least_ms, least_ms + LEAST_MS):
         return None
     turns, *percentiles = figures(log, "beginning").values()

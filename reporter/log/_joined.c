@@ -176,9 +176,27 @@ static bool put_ending(batch *rows, const event *end, int64_t shift_ns) {
            put_bytes(rows, COLUMN_chunk_gaps_us, end->gaps, end->gaps_size % 4 ? 0 : end->gaps_size);
 }
 
+static bool has_phase(const batch *rows, size_t used, const char *phase, size_t size) {
+    const column *phases = &rows->columns[COLUMN_phase];
+    return phases->used == used + size && !memcmp(phases->values + used, phase, size);
+}
+
+/* The first number of a list is the time until the first chunk. */
+static void count_gaps(source *to, const event *end) {
+    for (uint32_t at = sizeof(uint32_t), gap; at < end->gaps_size; at += sizeof gap) {
+        memcpy(&gap, end->gaps + at, sizeof gap);
+        if (gap > to->longest_gap) to->longest_gap = gap;
+        if (gap <= LONGEST_GAP) to->gaps[gap]++;
+    }
+}
+
 static bool end_request(reader *own, request **at, const event *end, int64_t shift_ns) {
+    static const char MEASURED[] = "performance";
     request *one = *at;
+    size_t used = own->rows->columns[COLUMN_phase].used;
     if (!put_begun(own->rows, one) || !put_ending(own->rows, end, shift_ns)) return false;
+    bool is_counted = own->from->gaps && end->code == COMPLETE && end->gaps_size % 4 == 0;
+    if (is_counted && has_phase(own->rows, used, MEASURED, sizeof MEASURED - 1)) count_gaps(own->from, end);
     *at = one->next, own->opened--;
     one->next = own->unused, own->unused = one;
     return write_row(own);
@@ -284,7 +302,7 @@ static void free_reader(reader *old) {
 }
 
 void free_source(source *old) {
-    free(old->path), free(old->spans), free(old->noted), free_reader(old->reader);
+    free(old->path), free(old->spans), free(old->noted), free(old->gaps), free_reader(old->reader);
     if (old->stream.release) old->stream.release(&old->stream);
 }
 
@@ -293,6 +311,7 @@ bool read_joined(source *from, bool (*take)(void *, batch *), void *to) {
     if (!own) return false;
     *own = (reader){.from = from, .take = take, .to = to, .rows = batch_new(), .first_seq = INT64_MAX, .last_seq = INT64_MIN};
     own->end = &own->first;
+    if (from->part != ALL) from->gaps = calloc(LONGEST_GAP + 1, sizeof *from->gaps);
     return own->rows && widen(own) && widen_begun(own) &&
            (from->stream.release ? read_parts(&from->stream, read_event, own)
                                  : read_pages(from->path, from->root, from->part, read_event, own));

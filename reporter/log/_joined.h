@@ -22,10 +22,12 @@ typedef struct {
     uint64_t rare;   /* a bit for each code whose events are noted */
     int64_t *noted;  /* their numbers, in the file */
     size_t noted_count, noted_room;
+    int64_t *gaps; /* of a half: how often each time between chunks, in us, is in completed requests of the performance phase */
+    uint32_t longest_gap;
     struct reader *reader; /* what `read_joined` leaves to `end_joined` */
 } source;
 
-enum { MOST_NOTED = 10000 /* of a file; one more: there are too many to note */ };
+enum { MOST_NOTED = 10000 /* of a file; one more: there are too many to note */, LONGEST_GAP = (1 << 22) - 1 };
 
 void free_source(source *);
 

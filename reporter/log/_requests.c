@@ -19,10 +19,10 @@
 
 /* What requests_table.py expects; a change of what Python calls raises both numbers. */
 #define SPELLED(name, kind) #name " " #kind ";"
-static const char INTERFACE[] = "9;" OF_ISSUE(SPELLED) OF_SENDING(SPELLED) OF_ENDING(SPELLED);
+static const char INTERFACE[] = "10;" OF_ISSUE(SPELLED) OF_SENDING(SPELLED) OF_ENDING(SPELLED);
 #undef SPELLED
 
-enum { THREADS = 2, QUEUED = 24 /* batches: about a second of a thread */ };
+enum { THREADS = 2, QUEUED = 24 /* batches: about a second of a thread */, MOST_GAPS = 1 << 16 /* for Python */ };
 
 typedef struct {
     pthread_mutex_t lock;
@@ -318,10 +318,37 @@ static PyObject *list_noted(PyObject *Py_UNUSED(module), PyObject *reader) {
     return numbers;
 }
 
+/* Whether there is memory. */
+static bool add_gap(PyObject *counts, uint32_t gap, int64_t count) {
+    PyObject *key = PyLong_FromUnsignedLong(gap), *value = PyLong_FromLongLong(count);
+    bool added = key && value && !PyDict_SetItem(counts, key, value);
+    Py_XDECREF(key), Py_XDECREF(value);
+    return added;
+}
+
+/* gaps(reader): how often each time between chunks is in completed requests of the performance phase, by microseconds, after
+ * all is read; None where that was not counted, for the log is short or not one file, or where the times are too many. */
+static PyObject *list_gaps(PyObject *Py_UNUSED(module), PyObject *reader) {
+    stream *own = PyCapsule_GetPointer(reader, READER);
+    if (!own) return NULL;
+    const source *first = own->sources, *second = first + 1;
+    if (!first->gaps || !second->gaps) Py_RETURN_NONE;
+    uint32_t longest = first->longest_gap > second->longest_gap ? first->longest_gap : second->longest_gap;
+    if (longest > LONGEST_GAP) Py_RETURN_NONE;
+    PyObject *counts = PyDict_New();
+    for (uint32_t gap = 0; counts && gap <= longest; gap++) {
+        int64_t count = first->gaps[gap] + second->gaps[gap];
+        if (count && PyDict_Size(counts) == MOST_GAPS) return Py_DECREF(counts), Py_NewRef(Py_None);
+        if (count && !add_gap(counts, gap, count)) Py_CLEAR(counts);
+    }
+    return counts;
+}
+
 static PyMethodDef METHODS[] = {{"read", read_requests, METH_VARARGS, NULL},
                                 {"stream", stream_requests, METH_O, NULL},
                                 {"constants", learn_constants, METH_O, NULL},
                                 {"noted", list_noted, METH_O, NULL},
+                                {"gaps", list_gaps, METH_O, NULL},
                                 {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef MODULE = {

@@ -24,7 +24,7 @@ COLUMNS: Final = {
 }
 """The columns of payloads, by the lists of `_columns.h`."""
 
-INTERFACE: Final = "9;" + "".join(
+INTERFACE: Final = "10;" + "".join(
     f"{key} {column.kind};" for columns in COLUMNS.values() for key, column in columns.items()
 )
 """The interface of the compiled module: a number, which `_requests.c` has too, and these columns."""
@@ -146,6 +146,7 @@ class CompiledRequests:
 
         if (stored := self._stored) is not None and stored.are_settled:
             stored.leave_others_to_a_view(connection)
+            stored.count_gaps(connection, _compiled.gaps(self._reader))
         changed = 0
         for statement in statements(connection, "settled", temporary=None):
             is_update = statement.type == duckdb.StatementType.UPDATE

@@ -99,9 +99,21 @@ class StoredColumns(NamedTuple):
         connection.execute("ALTER TABLE requests RENAME TO requests_but_constants")
         connection.execute(f"CREATE VIEW requests AS SELECT {columns} FROM requests_but_constants")  # noqa: S608 (columns)
 
+    @staticmethod
+    def count_gaps(connection: DuckDBPyConnection, weights: Mapping[int, int] | None) -> None:
+        """Make `gap_counts` of what compiled code counted of settled requests, if it did."""
+        if weights is None:
+            return
+        connection.execute(
+            "CREATE TABLE counted_gaps AS "
+            "SELECT unnest(?::BIGINT[]) / 1e3 AS value, unnest(?::BIGINT[]) AS weight",
+            [list(weights), list(weights.values())],
+        )
+        connection.execute("CREATE VIEW gap_counts AS FROM counted_gaps")
+
 
 def _are_settled(connection: DuckDBPyConnection, values: Mapping[str, object]) -> bool:
-    """Whether `settled.sql` changes no request of the only segment: single ones, with a phase, of this program."""
+    """Whether `settled.sql` changes no request of the only segment: single ones, with a phase."""
     if values.get("conversation", "") is not None or values.get("phase", "") is None:
         return False
     return connection.execute("SELECT is_imported()").fetchall() == [(False,)]

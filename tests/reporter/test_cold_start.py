@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reporter.findings.cold_start import FEWEST, MOST_TOGETHER, First, Usual, cold_requests, cold_start
+from reporter.findings.cold_start import (
+    FEWEST,
+    MOST_TOGETHER,
+    First,
+    Usual,
+    cold_requests,
+    cold_start,
+    first_turns,
+)
 from reporter.log.database import open_log
 
 if TYPE_CHECKING:
@@ -139,7 +147,7 @@ def test_a_report_says_so(a_run: Callable[..., Run]) -> None:
 def test_an_ordinary_report_says_nothing(a_run: Callable[..., Run], ttfts: list[float]) -> None:
     """A hiccup in the middle, a start that is a little slower, a server that is slow all the time."""
     with open_log(run_of(a_run, ttfts).write()) as log:
-        assert cold_start(log, "closed", 0, "linear", min(ttfts)) is None
+        assert cold_start(log, first_turns(log, "closed", 0), "linear", min(ttfts)) is None
 
 
 @pytest.mark.slow
@@ -147,8 +155,8 @@ def test_loads_without_a_usual_start_are_not_checked(a_run: Callable[..., Run]) 
     """Offline, and after a warm-up."""
     ttfts = [2800.0, *[40.0] * 99]
     with open_log(run_of(a_run, ttfts).write()) as log:
-        assert cold_start(log, "closed", 0, "linear", min(ttfts)) is not None
-        assert cold_start(log, "offline", 0, "linear", min(ttfts)) is None
+        assert cold_start(log, first_turns(log, "closed", 0), "linear", min(ttfts)) is not None
+        assert not first_turns(log, "offline", 0)
     warm = run_of(a_run, ttfts).answers(-50, at_ms=-100, uuid="before", issue={"phase": "warmup"})
     report = warm.report()
     assert report.counts.warmup == 1

@@ -29,6 +29,7 @@ from reporter.archive.write import archive
 from reporter.log import requests_table, tables
 from reporter.log.one_log import EventsFile, LoggedSpan
 from reporter.log.opened import opened
+from reporter.log.sql_files import sql_file
 from reporter.log.tables import TABLES, load
 from tests.reporter.conftest import BASE_NS, WALL_NS
 from tests.reporter.sharding import sharded
@@ -135,7 +136,9 @@ def test_columns_with_one_value_are_left_to_a_view(
         monkeypatch.setattr(requests_table, "COMPILED", True)
         load(connection, run, TABLES)
         stored = connection.table("requests_but_constants").columns
-        assert not {"trace_id", "choices", "first_token_low_ns", "conversation_id", "status"}.intersection(stored)
+        assert not {"trace_id", "choices", "first_token_low_ns", "conversation_id", "status"}.intersection(
+            stored
+        )
 
 
 def reads_as_many(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,7 +165,9 @@ def test_columns_with_one_value_that_are_settled(
     if about == "without phases":
         with closing(sqlite3.connect(path / "events.db")) as log, log:
             log.execute("DELETE FROM events WHERE code = 21")
-            log.execute("""UPDATE events SET data = replace(data, '"phase":"performance",', '') WHERE code = 20""")
+            log.execute(
+                """UPDATE events SET data = replace(data, '"phase":"performance",', '') WHERE code = 20"""
+            )
     by_code, by_sql = tables_of(path, monkeypatch)
     assert by_code == by_sql
     with duckdb.connect() as connection:
@@ -171,7 +176,34 @@ def test_columns_with_one_value_that_are_settled(
         ((settled, measured, attempts),) = connection.execute(
             "SELECT bool_and(settled), bool_and(measured), max(attempts) FROM requests"
         ).fetchall()
-    assert (settled, measured, attempts) == (about != "a conversation", True, None if about == "imported" else 1)
+    assert (settled, measured, attempts) == (
+        about != "a conversation",
+        True,
+        None if about == "imported" else 1,
+    )
+
+
+@pytest.mark.parametrize("longest_ms", [9, 4000, 5000])
+def test_times_between_chunks_are_counted_while_they_are_read(
+    a_run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch, longest_ms: int
+) -> None:
+    """Those of completed requests of the performance phase; long ones are left to the SQL."""
+    reads_as_many(monkeypatch)
+    monkeypatch.setattr(requests_table, "LONG_BYTES", 0)
+    run = a_run().answers(50, 60, issue={"phase": "warmup"}).answers(50, kind=EventType.CANCELLED)
+    run.answers(50, 50.5, kind=EventType.ERROR).answers(50).answers()
+    for place in range(100):
+        run.answers(50, 50 + place % 7, 100 + longest_ms, issue={"about": {"tags": {"long": "x" * 100}}})
+    path = run.ends().write()
+    with duckdb.connect() as connection:
+        connection.execute("SET VARIABLE unended = 'cut_off'")
+        load(connection, path, TABLES)
+        rows = connection.execute("SELECT * FROM gap_counts ORDER BY value").fetchall()
+        is_counted = "counted_gaps" in {name for (name,) in connection.execute("SHOW TABLES").fetchall()}
+        connection.execute(sql_file("gap_counts").replace("IF NOT EXISTS gap_counts", "by_sql"))
+        assert rows == connection.execute("SELECT * FROM by_sql ORDER BY value").fetchall()
+    assert is_counted == (longest_ms < 4200)
+    assert sum(weight for _, weight in rows) == 200
 
 
 class _LearntInParts:
@@ -210,6 +242,9 @@ class _LearntInParts:
             yield from self._table.slice(place, 1).to_batches()
 
     def noted(self, _: object) -> None:
+        return None
+
+    def gaps(self, _: object) -> None:
         return None
 
 
