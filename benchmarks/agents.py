@@ -197,9 +197,9 @@ def main() -> int:
         failed += valid * 2 <= options.rounds
         figures[session.name] = {"valid": valid, "own_share": share, "set_up_ms": set_up_ms}
         if not options.json:
-            line = f"{session.name:18} VALID in {valid} of {options.rounds}, client overhead {share:6.1%} of"
-            print(f"{line} TTFT p99, set-up {set_up_ms:5.0f} ms", flush=True)
-            for reason in {reason for outcome in outcomes for reason in outcome.reasons}:
+            line = f"{session.name:18} VALID in {valid} of {options.rounds}, client overhead"
+            print(f"{line} {100 * share:5.1f} % of TTFT p99, set-up {set_up_ms:5.0f} ms", flush=True)
+            for reason in sorted({reason for outcome in outcomes for reason in outcome.reasons}):
                 print(f"    {reason}")
     if options.json:
         print(json.dumps(figures))

@@ -227,7 +227,7 @@ def _counted(report: Mapping[str, Any], endings: Mapping[str, Sequence[str]]) ->
 def _faulty(requests: int, faults: int, share: float) -> Iterator[str]:
     """As many requests met a fault as planned, except for chance."""
     if abs(faults - share * requests) > CHANCE * sqrt(requests * share * (1 - share)):
-        yield f"{faults} of {requests} requests met a fault, and {share:.0%} of them were to"
+        yield f"{faults} of {requests} requests met a fault, and {100 * share:.0f} % of them were to"
 
 
 def _invalid(report: Mapping[str, Any]) -> Iterator[str]:

@@ -114,7 +114,7 @@ def main() -> int:
             "turns": each.turns,
             "due to issued p50/p90/p99/max ms": "/".join(f"{ms:.2f}" for ms in each.issued_ms),
             "due to sent": "/".join(f"{ms:.2f}" for ms in each.sent_ms),
-            "within 1 ms": f"{each.within_1_ms:.1%}",
+            "within 1 ms": f"{100 * each.within_1_ms:.1f} %",
         }
         for name, each in result.items()
     ]

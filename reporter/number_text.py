@@ -99,4 +99,4 @@ def seconds(value: float | None) -> str:
 
 def bar(share: float) -> str:
     """A bar of the share that is done, and the share in percent."""
-    return f"{'█' * round(share * _BAR):░<{_BAR}} {share:4.0%}"
+    return f"{'█' * round(share * _BAR):░<{_BAR}} {100 * share:3.0f} %"

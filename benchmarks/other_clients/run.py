@@ -284,12 +284,12 @@ def _cells(row: Mapping[str, Any], streams: int) -> Iterable[str]:
     for name, form in (("ttft_p50_ms", "+,.2f"), ("ttft_p99_ms", "+,.2f"), ("tpot_ms", "+.3f")):
         yield "-" if row[name] is None else format(row[name] - true[name], form)
     rate = row["requests_s"]
-    yield "-" if rate is None else f"{rate / true['requests_s'] - 1:+.1%}"
-    yield f"{true['requests_s'] / (streams / PACE.whole_ms * 1e3):.0%}"
+    yield "-" if rate is None else f"{100 * (rate / true['requests_s'] - 1):+.1f} %"
+    yield f"{100 * true['requests_s'] / (streams / PACE.whole_ms * 1e3):.0f} %"
     yield f"{row['cpu_s']:.1f}"
     yield f"{row['peak_mb']:,}"
     yield f"{true['server_late_p99_ms']:.2f}"
-    yield f"{true['server_share']:.0%}"
+    yield f"{100 * true['server_share']:.0f} %"
 
 
 def summary_table(stored: Sequence[Mapping[str, Any]]) -> str:

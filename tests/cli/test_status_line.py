@@ -40,4 +40,4 @@ def test_elsewhere_each_is_its_own_line(
 
 def test_a_bar() -> None:
     """Its length and the number agree."""
-    assert bar(0.5) == "████████████░░░░░░░░░░░░  50%"
+    assert bar(0.5) == "████████████░░░░░░░░░░░░  50 %"

@@ -128,5 +128,5 @@ def test_the_progress_is_one_line() -> None:
     shown = scoring_line(200, 50, 40, {"scored": 30, "infra_error": 2}, 0.75, 4.0)
     assert (
         shown
-        == f"scoring     {'█' * 6}{'░' * 18}  25%  50 of 200  mean score 0.750  10/s  2 infra errors  4 s"
+        == f"scoring     {'█' * 6}{'░' * 18}  25 %  50 of 200  mean score 0.750  10/s  2 infra errors  4 s"
     )
