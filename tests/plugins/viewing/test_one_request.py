@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -113,3 +114,10 @@ def test_a_request_as_a_page(run: Path) -> None:
     html = write(page)
     assert html.count("WHERE sample_uuid = &#39;a1&#39;") >= 6
     assert "with 1 failed attempt" in html
+
+
+def test_the_phase_of_a_request_is_in_words(run: Path) -> None:
+    """As on the other pages."""
+    detail = request_detail(run, "1")
+    page = page_of(replace(detail, figures={**detail.figures, "phase": "warmup"}), "run")
+    assert "warm-up" in page.lines

@@ -42,7 +42,8 @@ def page_of(detail: RequestDetail, run: str) -> Page:
         run: The name of the run, for the command that shows the request in a terminal.
     """
     texts = detail.texts
-    facts = (texts.issued_at, texts.endpoint, str(detail.figures["phase"]), f"id {detail.uuid}")
+    phase = str(detail.figures["phase"]).replace("warmup", "warm-up")
+    facts = (texts.issued_at, texts.endpoint, phase, f"id {detail.uuid}")
     return Page(
         title=f"Request {whole(detail.number)} of {whole(detail.requests)}",
         marks=(Mark(texts.status, _TONES.get(texts.status, "doubt")),),  # type: ignore[arg-type]
@@ -90,7 +91,7 @@ def _cards(detail: RequestDetail) -> Iterator[FigureCard]:
         yield FigureCard(
             "TPOT",
             (ms("tpot_ms"),),
-            (f"{figure(row['generation_tps'])} tokens/s",) if row["generation_tps"] else (),
+            (f"{figure(row['generation_tps'])} tok/s",) if row["generation_tps"] else (),
             sql,
         )
     gaps = sorted(gap_ms for _, _, gap_ms in detail.chunks if gap_ms is not None)
