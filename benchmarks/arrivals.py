@@ -35,7 +35,7 @@ PROFILES: Final = (
     "bursts:500,5500,10s,1s",
 )
 STAGES: Final = Stages(tuple(Stage(float(k), 1.0, profile(f"{950 + k}")) for k in range(101)))
-"""101 stages of a second each, at 950 to 1,050 requests/s."""
+"""101 stages of a second each, at 950 to 1,050 req/s."""
 
 
 def schedules() -> Iterator[tuple[str, Callable[[], Iterator[int]]]]:

@@ -74,11 +74,11 @@ def burst(cores: Cores, rounds: int) -> Iterator[Row]:
     rate, request_us = (lambda run: run.requests_s), (lambda run: run.cpu_s / BURST.requests * MILLION)
     floor_us = _floor(cores, BURST, BURST.requests, rounds)
     yield Row(
-        "burst: requests/s relative to vllm-rs",
+        "burst: req/s relative to vllm-rs",
         pairs.ratios(rate),
         (1, 1.5),
         least=True,
-        note=pairs.note("requests/s", rate),
+        note=pairs.note("req/s", rate),
     )
     yield Row(
         "burst: CPU per request relative to vllm-rs",
@@ -99,10 +99,8 @@ def paced(cores: Cores, rounds: int) -> Iterator[Row]:
     """1,000 streams of 100 tokens per second."""
     pairs = both(cores, PACED, rounds)
     shares = [run.requests_s / PACED.possible for run in pairs.ours]
-    note = (
-        f"of {PACED.possible:,.0f}: {pairs.note('requests/s', lambda run: run.requests_s)}; {_losses(pairs)}"
-    )
-    yield Row("1,000 streams: share of possible requests/s", shares, (0.96, 0.98), least=True, note=note)
+    note = f"of {PACED.possible:,.0f}: {pairs.note('req/s', lambda run: run.requests_s)}; {_losses(pairs)}"
+    yield Row("1,000 streams: share of possible req/s", shares, (0.96, 0.98), least=True, note=note)
     floor_s = _floor(cores, PACED, PACED.requests * PACED.pace.tokens, rounds)
     cpu_s = [_chunks_s(run) for run in pairs.ours]
     note = f"{pairs.note('s', _chunks_s)}; a client that only receives {floor_s} s"
@@ -131,10 +129,8 @@ def growth(cores: Cores, rounds: int) -> Iterator[Row]:
     fewest, greatest = STREAMS[0], STREAMS[-1]
     shares = [run.requests_s / works[greatest].possible for run in runs[greatest]]
     off_ms = _spread([run.ttft_p99_off_ms for run in runs[greatest]])
-    note = f"25 tokens/s each; TTFT p99 off by {off_ms} ms"
-    yield Row(
-        f"{greatest:,} streams: share of possible requests/s", shares, (0.96, 0.98), least=True, note=note
-    )
+    note = f"25 tok/s each; TTFT p99 off by {off_ms} ms"
+    yield Row(f"{greatest:,} streams: share of possible req/s", shares, (0.96, 0.98), least=True, note=note)
     grown = [_chunks_s(many) / _chunks_s(few) for many, few in zip(runs[greatest], runs[fewest], strict=True)]
     costs = (f"{count:,}: {median(map(_chunks_s, runs[count])):.3g}" for count in STREAMS)
     note = f"CPU s per million chunks by streams: {', '.join(costs)}"
@@ -221,9 +217,9 @@ def described(run: ClientRun) -> str:
     """A run in words."""
     memory = f", {run.peak_mb:.0f} MB" if run.peak_mb else ""
     return (
-        f"{run.requests_s:,.0f} requests/s, {_chunks_s(run):.2f} s of CPU per million chunks, "
+        f"{run.requests_s:,.0f} req/s, {_chunks_s(run):.2f} s of CPU per million chunks, "
         f"{run.command_cpu_s:.2f} s in all, TTFT p99 off by {run.ttft_p99_off_ms:.2f} ms, "
-        f"{run.lost}, server {run.server_share:.0%} busy{memory}"
+        f"{run.lost}, server {100 * run.server_share:.0f} % busy{memory}"
         f"{', INVALID: it did not keep up' if run.at_limit else ''}"
     )
 

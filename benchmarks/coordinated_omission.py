@@ -103,7 +103,7 @@ def row(name: str, since: str, ordered: Sequence[float]) -> str:
     """One line of the table, in Markdown."""
     slow = sum(ms > SLOW_MS for ms in ordered)
     figures = " | ".join(f"{quantile(ordered, share):,.0f}" for share in QUANTILES)
-    return f"| {name} | {since} | {len(ordered)} | {slow} ({slow / len(ordered):.1%}) | {figures} |"
+    return f"| {name} | {since} | {len(ordered)} | {slow} ({100 * slow / len(ordered):.1f} %) | {figures} |"
 
 
 def draw(panels: Sequence[tuple[str, Sequence[tuple[str, str, Sequence[float]]]]], to: Path) -> None:
@@ -152,7 +152,7 @@ def main() -> None:
     stopped = seen(PACE, OPEN, stand_still)
     server = [
         (f"closed loop, {USERS} users", "C1-", closed.issued),
-        (f"open loop, {RATE} requests/s, from the issue", "C0-", opened.issued),
+        (f"open loop, {RATE} req/s, from the issue", "C0-", opened.issued),
         ("the same, from the schedule", "k:", opened.scheduled),
         (f"with {PLACES} places, from the issue", "C2-", bounded.issued),
         ("the same, from the schedule", "C2:", bounded.scheduled),

@@ -48,7 +48,7 @@ KINDS: Final = ("parent", "everybody", "parent", "worker")
 
 GRACE_NS: Final = 100_000_000
 ENOUGH: Final = 10 / 11
-"""The part of the rate that must have been answered: 2,000 requests/s, unless another is given."""
+"""The part of the rate that must have been answered: 2,000 req/s, unless another is given."""
 
 SETTLED_S: Final = 1.0
 MOMENTS_S: Final = (0.0, 2.5)
@@ -68,8 +68,8 @@ class Round:
     Attributes:
         killed: Who.
         after_s: When, counted from when the load had settled.
-        asked_per_s: The requested rate, in requests/s.
-        per_s: Requests/s that the mock endpoint had answered until then.
+        asked_per_s: The requested rate, in req/s.
+        per_s: The req/s that the mock endpoint had answered until then.
         finished: Requests that had finished 100 ms before the kill.
         missing: How many of them the log does not have.
         oldest_ms: How long before the kill the oldest answer was finished that the log does not have; 0 when
@@ -245,7 +245,7 @@ def main() -> int:
     )
     parser.add_argument("--rounds", type=int, default=100, help="how many; 100 by default")
     parser.add_argument("--seed", type=int, default=0, help="of the moments")
-    parser.add_argument("--rate", type=float, help="requests/s; 2,200 by default, 200 with --busy")
+    parser.add_argument("--rate", type=float, help="req/s; 2,200 by default, 200 with --busy")
     parser.add_argument("--busy", type=int, default=0, help="endless loops that keep the machine busy")
     parser.add_argument("--workers", type=int, default=2, help="worker processes; 2 by default")
     parser.add_argument("--json", action="store_true", help="print JSON instead of the table")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 REQUESTS: Final = 1_000_000
 RATE: Final = 4000
-"""Requests/s of the long run, which then takes about four minutes."""
+"""The req/s of the long run, which then takes about four minutes."""
 
 _MINUTE_NS: Final = 60 * 10**9
 _AVERAGED_NS: Final = 10 * 10**9

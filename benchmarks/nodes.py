@@ -65,7 +65,7 @@ _INVALID: Final = 4
 
 def through_ray(rounds: int, requests: int) -> Iterator[Row]:
     """The same work by plain worker processes and through Ray, in turns."""
-    rate, cpu = "Ray on one node: requests/s relative to plain", "Ray on one node: CPU per request, as above"
+    rate, cpu = "Ray on one node: req/s relative to plain", "Ray on one node: CPU per request, as above"
     try:
         executable()
     except MissingServerError as error:
@@ -79,7 +79,7 @@ def through_ray(rounds: int, requests: int) -> Iterator[Row]:
             pairs.append((pair["plain"], pair["ray"]))
             tell(f"round {number + 1}: plain {pair['plain']}; Ray {pair['ray']}")
     ratios = [ray.requests_s / plain.requests_s for plain, ray in pairs]
-    yield Row(rate, ratios, (0.95, 0.99), least=True, note=_note(pairs, "requests_s", "requests/s"))
+    yield Row(rate, ratios, (0.95, 0.99), least=True, note=_note(pairs, "requests_s", "req/s"))
     ratios = [ray.cpu_us / plain.cpu_us for plain, ray in pairs]
     yield Row(cpu, ratios, (1.05, 1.01), note=_note(pairs, "cpu_us", "µs"))
 
@@ -97,7 +97,7 @@ class _Run:
     cpu_us: float
 
     def __str__(self) -> str:
-        return f"{self.requests_s:,.0f} requests/s, {self.cpu_us:.1f} µs"
+        return f"{self.requests_s:,.0f} req/s, {self.cpu_us:.1f} µs"
 
 
 def _note(pairs: Sequence[tuple[_Run, _Run]], figure: str, unit: str) -> str:

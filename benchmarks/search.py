@@ -1,7 +1,7 @@
 """The search for the limit of a server that is known: does it land within 5 %, in under two minutes?
 
 `loadgen search` against `loadgen mock --slots 8 --ttft 100ms --itl 5ms --tokens 20`: a request takes 100 ms
-and 19 gaps of 5 ms, so that the server completes 8 / 0.195 s = 41.03 requests/s, and no more. The
+and 19 gaps of 5 ms, so that the server completes 8 / 0.195 s = 41.03 req/s, and no more. The
 requirement is loose (a p99 of TTFT of 2 s), so that the limit is where the queue stops being stable, also for
 requests that arrive at random.
 
@@ -27,7 +27,7 @@ TTFT_MS: Final = 100
 GAP_MS: Final = 5
 TOKENS: Final = 20
 LIMIT: Final = SLOTS / ((TTFT_MS + GAP_MS * (TOKENS - 1)) / 1e3)
-"""Requests/s."""
+"""In req/s."""
 
 OFF: Final = 0.05
 LONGEST_S: Final = 120.0
@@ -109,7 +109,9 @@ def main() -> None:
 
 def _line(result: Search) -> str:
     outcome = (
-        "not found" if result.rate is None else f"{result.rate:6.2f}/s, off by {result.rate / LIMIT - 1:+.1%}"
+        "not found"
+        if result.rate is None
+        else f"{result.rate:6.2f} req/s, off by {100 * (result.rate / LIMIT - 1):+.1f} %"
     )
     took = f"in {result.trials} trials, {result.seconds:.0f} s"
     verdict = "PASS" if result.good else f"FAIL: {result.message}"

@@ -167,7 +167,7 @@ def at_capacity(share: float, minutes: float, cores: Cores) -> tuple[list[Trend]
         RuntimeError: As `soak`.
     """
     capacity = clients.loadgen(cores, SATURATING).requests_s
-    print(f"{share:.0%} of {capacity:,.0f} requests/s, {cores}", file=sys.stderr)
+    print(f"{100 * share:.0f} % of {capacity:,.0f} req/s, {cores}", file=sys.stderr)
     load = Steady(minutes, round(share * capacity), workers=1, core=cores.client)
     return soak(load, NativeServer(cores.server, PACE))
 
@@ -184,7 +184,7 @@ def main() -> int:
     parser.add_argument(
         "--minutes", type=float, default=10.0, help="10 by default; below 2 it has not settled"
     )
-    parser.add_argument("--rate", type=float, default=500.0, help="requests/s; 500 by default")
+    parser.add_argument("--rate", type=float, default=500.0, help="req/s; 500 by default")
     parser.add_argument("--capacity-share", type=float, help="with one worker, this share of what it reaches")
     parser.add_argument("--workers", type=int, default=2, help="worker processes; 2 by default")
     parser.add_argument("--json", action="store_true", help="print JSON instead of the table")

@@ -44,7 +44,7 @@ def burst(cores: Cores, rounds: int) -> Iterator[Row]:
 
 
 def paced_500(cores: Cores, rounds: int) -> Iterator[Row]:
-    """500 streams of 100 tokens/s."""
+    """500 streams of 100 tok/s."""
     runs = paced(cores, rounds, 500)
     yield error("paced, 500 streams", runs, "ttft", "p50", (0.3, 0.1))
     yield error("paced, 500 streams", runs, "ttft", "p99", (3, 1))
@@ -70,7 +70,7 @@ def poisson(cores: Cores, rounds: int) -> Iterator[Row]:
         )
     for which, bounds in (("p50", (0.1, 0.03)), ("p99", (1, 0.2))):
         late_ms = [run.report["issue_lag_ms"][which] for run in runs]
-        yield Row(f"Poisson, {RATE:,} requests/s: issue lateness {which}", late_ms, bounds, "ms")
+        yield Row(f"Poisson, {RATE:,} req/s: issue lateness {which}", late_ms, bounds, "ms")
 
 
 def long_run(cores: Cores, _: int) -> Iterator[Row]:
@@ -122,7 +122,7 @@ def described(run: TimedRun) -> str:
     times = run.times
     if times is None or times.ttft is None:
         return "nothing to compare"
-    busy = "" if run.server_share is None else f", server {run.server_share:.0%} busy"
+    busy = "" if run.server_share is None else f", server {100 * run.server_share:.0f} % busy"
     late = "" if run.late is None else f", mock late {two(run.late)}"
     each = "" if times.ttft_each is None else f", request by request off by {two(times.ttft_each)}"
     return (

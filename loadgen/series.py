@@ -52,7 +52,7 @@ class SearchResult:
 
     Attributes:
         folder: That of the search.
-        load: The highest rate (requests/s) or concurrency that met every requirement; None if none was found.
+        load: The highest rate (req/s) or concurrency that met every requirement; None if none was found.
         summary: What `search.json` has: why it ended, between which loads the limit is, and every trial.
         runs: The trials, in their order.
     """

@@ -25,7 +25,7 @@ def line(report: Report) -> str:
     if report.nodes and (without := sum(node.state == "missing" for node in report.nodes.each)):
         parts.append(f"without {without} of {len(report.nodes.each)} nodes")
     if report.throughput.qps is not None:
-        parts.append(f"{figure(report.throughput.qps, 4)} requests/s")
+        parts.append(f"{figure(report.throughput.qps, 4)} req/s")
     for name, summary in (("TTFT", report.ttft_ms), ("latency", report.latency_ms)):
         if summary is not None:
             parts.append(f"{name} p50 {figure(summary.p50)} p99 {figure(summary.p99)} ms")

@@ -31,7 +31,7 @@ class Spot:
     """Where a run lies on a plane.
 
     Attributes:
-        output_tps: The throughput in output tokens/s, above 0.
+        output_tps: The throughput in output tok/s, above 0.
         cost_ms: The latency that is paid for it, above 0.
         output_margin: The half width of the 95 % interval of `output_tps`; 0 where it is not known.
         cost_margin: The same of `cost_ms`.

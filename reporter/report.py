@@ -1,7 +1,7 @@
 """The report of a run: the value that every renderer and every ruleset takes.
 
 `report.json` is this value, key by key; its JSON schema is published in `docs/report.schema.json`.
-Times are milliseconds, `*_s` seconds, `*_tps` tokens/s. A figure without samples is None, never 0.
+Times are milliseconds, `*_s` seconds, `*_tps` tok/s. A figure without samples is None, never 0.
 """
 
 from __future__ import annotations

@@ -30,8 +30,8 @@ class Figures:
     """A run in a row of a table. A figure without samples is None, never 0.
 
     Attributes:
-        output_tps: Output tokens/s, of all users together: the throughput.
-        user_tps: Tokens/s that one user sees stream, 1000 / the median TPOT: the interactivity.
+        output_tps: Output tok/s, of all users together: the throughput.
+        user_tps: The tok/s that one user sees stream, 1000 / the median TPOT: the interactivity.
         failed: Those that failed or were cancelled.
         error_rate: Their share of those that ended.
         output_tps_margin: The half width of the 95 % interval of `output_tps`; None where it is not known.

@@ -46,7 +46,7 @@ class LoadDemand:
     """The load that a scenario prescribes.
 
     Attributes:
-        rate: Requests/s.
+        rate: In req/s.
         concurrency: `min` and `max`, or the points of a sweep as `from`, `to` and `factor`.
         others: What else the rules say of it and nothing here checks: lengths, `ignore_eos`, samples a query.
     """

@@ -1,6 +1,6 @@
 """The evidence that rules need: figures and their samples. A log and a report implement the protocol.
 
-Latencies are in ms, lengths in tokens, rates in requests/s or tokens/s, shares between 0 and 1.
+Latencies are in ms, lengths in tokens, rates in req/s or tok/s, shares between 0 and 1.
 """
 
 from __future__ import annotations

@@ -294,7 +294,7 @@ def meets(target: Target, figure: float) -> bool:
 
     Args:
         target: The target.
-        figure: In ms, requests/s, tokens/s, or as a share.
+        figure: In ms, req/s, tok/s, or as a share.
     """
     is_possible = math.isfinite(figure) and (figure >= 0 or target.delta)
     return is_possible and COMPARE[target.op](figure, target.bound)

@@ -68,6 +68,17 @@ VAGUE = frozenset({"told", "said", "found", "known", "kept", "given", "beside", 
 VAGUE_PARTS = frozenset({"told", "said", "beside", "anew"})
 """Words that no name has as a part, in Python and in SQL."""
 
+OTHER_UNITS = frozenset(
+    {
+        "docs/performance.md",
+        "loadgen/plugins/calibration/command.py",
+        "loadgen/plugins/exports/benchmark_report.py",
+        "loadgen/plugins/exports/flat_figures.py",
+        "rulesets/meant.py",
+    }
+)
+"""Files with other spellings: figures of earlier programs, keys and units of JSON, what users type."""
+
 KEYS_OF_REPORT = frozenset(
     {
         ("reporter/report.py", "found"),
@@ -243,6 +254,20 @@ def faults_of_sql(line: str) -> Iterator[str]:
     yield from (
         name for name in re.findall(r"\w+", code) if not VAGUE_PARTS.isdisjoint(name.lower().split("_"))
     )
+
+
+def test_rates_have_one_spelling() -> None:
+    """Tables, pages, messages and docs have `req/s` and `tok/s`, as the units of metrics."""
+    sources = [path for room in (*ROOMS, "benchmarks") for path in (ROOT / room).rglob("*.*")]
+    faults = [
+        f"{name}:{number}: {hit[0]!r}"
+        for path in sorted([*sources, *(ROOT / "docs").glob("*.md"), ROOT / "README.md"])
+        if path.suffix in {".js", ".md", ".py", ".pyi", ".sql", ".toml"}
+        and (name := path.relative_to(ROOT).as_posix()) not in OTHER_UNITS
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        if (hit := re.search(r"\b(requests?|tokens?)/s\b", line, re.IGNORECASE))
+    ]
+    assert not faults, "\n".join(faults)
 
 
 LEANING = re.compile(

@@ -43,7 +43,7 @@ def demo(
     from loadgen.sessions.settings.perf import perf_settings
 
     typer.echo(f"A mock endpoint with TTFT {_TTFT}, ITL {_ITL}, {_TOKENS} tokens per reply;")
-    typer.echo(f"{_RATE:g} requests/s for {_SECONDS:g} s, arriving at random (Poisson):\n")
+    typer.echo(f"{_RATE:g} req/s for {_SECONDS:g} s, arriving at random (Poisson):\n")
     with start_mock(models=("demo",), ttft=_TTFT, itl=_ITL, tokens=_TOKENS, seed=1) as mock:
         report, folder = run(
             perf_settings(

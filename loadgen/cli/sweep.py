@@ -18,7 +18,7 @@ def sweep(settings: SweepSettings, perf: Mapping[str, Any]) -> None:
     """Run one load for each value of an option, and show the runs in one table.
 
     Each point is a separate run, in one folder; [bold]loadgen resume FOLDER[/bold] continues an
-    interrupted sweep. The table has throughput (output tokens/s), interactivity (tokens/s that one user
+    interrupted sweep. The table has throughput (output tok/s), interactivity (tok/s that one user
     sees), their Pareto front, and its knee. The exit code is the most severe of the runs: 4 over 1 over
     5 over 0; rules over all runs together count like one more run.
 

@@ -38,7 +38,7 @@ class Closed:
 
 @dataclass(frozen=True, slots=True)
 class ProcessArrivals:
-    """Arrivals of a process, named as in `--arrival`, at a rate in requests/s; or an `ArrivalError`."""
+    """Arrivals of a process, named as in `--arrival`, at a rate in req/s; or an `ArrivalError`."""
 
     process: str
     rate: Profile
@@ -56,7 +56,7 @@ class ProcessArrivals:
 
     @property
     def peak(self) -> float:
-        """The highest rate, in requests/s."""
+        """The highest rate, in req/s."""
         return self.rate.peak
 
     @property

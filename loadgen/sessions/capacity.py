@@ -75,8 +75,8 @@ class Calibration:
         made_at: When, in ISO 8601.
         workers: The worker processes that were asked for; None for as many as `perf` chooses.
         within_ms: How far a reported time was allowed to be from the true one, at p50 and p99.
-        requests_s: Requests/s, with short answers.
-        streams: Concurrent streams of 100 tokens/s each.
+        requests_s: In req/s, with short answers.
+        streams: Concurrent streams of 100 tok/s each.
     """
 
     machine: Machine
@@ -119,7 +119,7 @@ def exceeds(calibration: Calibration, plan: Plan) -> str | None:
     load = plan.load
     asked: float | None
     if isinstance(load, Open):
-        asked, capacity, unit = load.peak_rate, calibration.requests_s, "requests/s"
+        asked, capacity, unit = load.peak_rate, calibration.requests_s, "req/s"
     else:
         asked, capacity, unit = in_flight(load, plan.count), calibration.streams, "requests in flight"
     if asked is None or asked <= capacity.greatest:

@@ -66,7 +66,7 @@ def table(data: Path | None = None) -> str:
             )
     legend = (
         "runtime: estimated for the whole benchmark and typical lengths, without scoring, at "
-        f"{OUTPUT_TOKENS_PER_S:,} output and {INPUT_TOKENS_PER_S:,} input tokens/s in all; a "
+        f"{OUTPUT_TOKENS_PER_S:,} output and {INPUT_TOKENS_PER_S:,} input tok/s in all; a "
         "reasoning model takes many times as long. needs: * is not on this machine; judge, user and "
         "code are options of a run. `loadgen list tasks NAME` has the details."
     )
@@ -163,7 +163,7 @@ def _runtime(workload: Workload) -> str:
     if typical is None:
         return "not known"
     each = f"{typical.input_tokens:,} input and {typical.output_tokens:,} output tokens per question"
-    rates = f"{INPUT_TOKENS_PER_S:,} input and {OUTPUT_TOKENS_PER_S:,} output tokens/s in all"
+    rates = f"{INPUT_TOKENS_PER_S:,} input and {OUTPUT_TOKENS_PER_S:,} output tok/s in all"
     whole = estimated_s(workload)
     start = "" if whole is None else f"about {duration(whole)}: "
     return f"{start}{each}, at {rates}; a reasoning model writes many times as much"

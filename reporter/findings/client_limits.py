@@ -276,7 +276,7 @@ def _rate_not_reached(evidence: CheckInputs) -> Finding | None:
     if share < RATE_SHARE:
         facts = (
             f"Requests were issued at {percent(share, 1)} of the requested rate"
-            f"{f' of {as_written(asked)} requests/s' if asked else ''}: {counts.issued:,} of "
+            f"{f' of {as_written(asked)} req/s' if asked else ''}: {counts.issued:,} of "
             f"{counts.scheduled:,}, the last ones late."
         )
     elif not bounded and evidence.requests_behind > (1 - RATE_SHARE) * counts.issued:

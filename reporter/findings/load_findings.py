@@ -32,7 +32,7 @@ def _overloaded(evidence: CheckInputs) -> Finding | None:
         OVERLOADED,
         "error",
         f"The queue grew{where} from {before} to {after} requests in flight in {seconds(first.seconds)}: "
-        f"{done} of {asked} requests/s completed. Latencies of an overloaded open loop are not a property of "
+        f"{done} of {asked} req/s completed. Latencies of an overloaded open loop are not a property of "
         "the server.",
         f"{_held(overload)} Lower --rate, or type `loadgen search` for the highest rate that meets a target.",
     )
@@ -41,8 +41,8 @@ def _overloaded(evidence: CheckInputs) -> Finding | None:
 def _held(overload: Overload) -> str:
     """The highest rate that held, as far as the run shows it."""
     if (held := overload.held) is not None:
-        return f"Highest rate that held: {figure(held.rate, 3)} requests/s, stage {held.stage!r}."
-    return f"Completed rate that was sustained: {figure(overload.spans[0].completed_rate, 3)} requests/s."
+        return f"Highest rate that held: {figure(held.rate, 3)} req/s, stage {held.stage!r}."
+    return f"Completed rate that was sustained: {figure(overload.spans[0].completed_rate, 3)} req/s."
 
 
 SHORTFALL: Final = 0.1
@@ -70,7 +70,7 @@ def _too_short(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "too_short",
         "warning",
-        f"{figure_text(qps, rate)} of {bound_text(rate)} requests/s completed, in a run too short to show "
+        f"{figure_text(qps, rate)} of {bound_text(rate)} req/s completed, in a run too short to show "
         f"whether the endpoint holds this rate. The window of {figure(window_s)} s is mostly ramp-up and "
         f"ramp-down: {window_s / latency_s:.1f} median latencies of {figure(latency_s)} s.",
         f"Measure for {_long_enough_s(latency_s):g} s or more: --duration {_long_enough_s(latency_s):g}s.",

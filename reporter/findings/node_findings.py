@@ -88,7 +88,7 @@ def _clocks(evidence: CheckInputs) -> Finding | None:
         "clock_uncertain",
         "warning",
         f"Rates over all nodes are in doubt: {why} (known to {nodes.clock_uncertainty_ms or 0:.1f} "
-        f"ms). The rate is {nodes.qps_low or 0:.2f} to {nodes.qps_high or 0:.2f} requests/s. "
+        f"ms). The rate is {nodes.qps_low or 0:.2f} to {nodes.qps_high or 0:.2f} req/s. "
         "Latencies are exact.",
         "Measure for longer, or use nodes nearer to the coordinator.",
     )

@@ -114,7 +114,7 @@ class RateSpan:
 
     @property
     def rate(self) -> float:
-        """Issued requests/s."""
+        """Issued req/s."""
         return self.issued / self.seconds
 
     @property
@@ -124,7 +124,7 @@ class RateSpan:
 
     @property
     def completed_rate(self) -> float:
-        """Completed requests/s."""
+        """Completed req/s."""
         return sum(block.completed for block in self.blocks) / self.seconds
 
 

@@ -1,6 +1,6 @@
 """Whether an endpoint kept up with an open loop, decided once the run is over.
 
-An endpoint that keeps up completes as many requests/s as the rate. After the part in which
+An endpoint that keeps up completes requests at the rate. After the part in which
 the run fills up, the measured time is cut into eight blocks of equal length, and their completions are
 compared with the rate: the shortfall is beyond chance when it is more than 2.4 standard errors, which the
 differences between the blocks give, and it matters from 1.5 % on. An endpoint that was short of requests is
@@ -60,8 +60,8 @@ class KeptUp:
     """Whether an endpoint kept up with a rate.
 
     Attributes:
-        rate: The rate, in requests/s.
-        completed_rate: The completed requests/s.
+        rate: The rate, in req/s.
+        completed_rate: The completed req/s.
         behind: Whether it fell behind: by more than chance, and by enough to matter.
     """
 

@@ -77,7 +77,7 @@ def _less_load(evidence: CheckInputs) -> str:
     kind, streams = evidence.load.get("kind"), evidence.load.get("concurrency")
     if is_open_loop(evidence.load):
         rate = _issued_rate(evidence)
-        lower = f"lower the rate{f' to about {_two_digits(rate * part)} requests/s' if rate and part else ''}"
+        lower = f"lower the rate{f' to about {_two_digits(rate * part)} req/s' if rate and part else ''}"
     elif kind == "closed":
         lower = f"use fewer streams{f', about {max(1, int(streams * part))}' if streams and part else ''}"
     else:
@@ -86,7 +86,7 @@ def _less_load(evidence: CheckInputs) -> str:
 
 
 def _issued_rate(evidence: CheckInputs) -> float | None:
-    """Requests/s at which the client was as busy as it was: those issued, maybe fewer than asked for."""
+    """The req/s at which the client was as busy as it was: those issued, maybe fewer than asked for."""
     asked, span_ns = evidence.load.get("rate"), evidence.issued_span_ns
     return min(asked, evidence.counts.issued * 1e9 / span_ns) if asked and span_ns else asked
 

@@ -104,14 +104,14 @@ def _requests(shown: LiveFigures) -> list[str]:
 def _rate(shown: LiveFigures) -> list[str]:
     if shown.rate is None:
         return ["not known yet"]
-    reached = f"{figure(shown.rate)}/s"
+    reached = f"{figure(shown.rate)} req/s"
     if shown.wanted_rate is not None:
-        reached += f" of {figure(shown.wanted_rate)}/s wanted"
+        reached += f" of {figure(shown.wanted_rate)} wanted"
     elif shown.issued_rate is not None:
-        reached += f" ({figure(shown.issued_rate)}/s issued)"
+        reached += f" ({figure(shown.issued_rate)} issued)"
     parts = [reached]
     if shown.output_tps is not None:
-        parts.append(f"{figure(shown.output_tps)} output tokens/s")
+        parts.append(f"{figure(shown.output_tps)} output tok/s")
     return parts
 
 
@@ -154,7 +154,7 @@ def _health(shown: LiveFigures) -> tuple[list[str], Tone]:
     lost = sum(_number(reading.get("lost")) or 0 for reading in recorders)
     parts = []
     if cpu is not None:
-        parts.append(f"CPU {cpu:.0%}")
+        parts.append(f"CPU {100 * cpu:.0f} %")
     if lag_ms is not None:
         parts.append(f"loop held up {figure(lag_ms)} ms")
     if behind_ms is not None:

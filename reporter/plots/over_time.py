@@ -197,9 +197,9 @@ OVER_TIME: Final = (
     PlotDefinition(
         name="rate-over-time",
         title="Requests per second over time",
-        shows="the rate that was wanted (open loop), and the completed and failed requests/s",
+        shows="the rate that was wanted (open loop), and the completed and failed req/s",
         x=TIME,
-        y=Axis("requests", "1/s"),
+        y=Axis("requests", "req/s"),
         kinds="step",
         sql=_RATE,
         lacking=_NOTHING,
@@ -217,9 +217,9 @@ OVER_TIME: Final = (
     PlotDefinition(
         name="tokens-over-time",
         title="Output tokens per second over time",
-        shows="the output tokens/s of completed requests",
+        shows="the output tok/s of completed requests",
         x=TIME,
-        y=Axis("output tokens", "1/s"),
+        y=Axis("output tokens", "tok/s"),
         kinds="step",
         sql=_TOKENS,
         lacking="no request has completed whose output tokens are known",

@@ -40,11 +40,11 @@ class Plane:
 
     @property
     def is_rate(self) -> bool:
-        """Whether the axis shows tokens/s, 1000 / the latency in ms, of which more is better."""
+        """Whether the axis shows tok/s, 1000 / the latency in ms, of which more is better."""
         return self.name == INTERACTIVITY
 
     def at(self, spot: Spot) -> float:
-        """Where a spot lies on the axis, in tokens/s or in ms."""
+        """Where a spot lies on the axis, in tok/s or in ms."""
         return 1e3 / spot.cost_ms if self.is_rate else spot.cost_ms
 
 
@@ -63,7 +63,7 @@ def planes(runs: Sequence[tuple[str, Figures]]) -> tuple[Plane, Plane]:
             INTERACTIVITY,
             "TPOT p50",
             "user_tps",
-            Axis("interactivity: output tokens of a user, 1000 / median TPOT", "1/s"),
+            Axis("interactivity: output tokens of a user, 1000 / median TPOT", "tok/s"),
             _spots(runs, "tpot_p50"),
         ),
         Plane(TTFT, "TTFT p50", "ttft_p50_ms", Axis("median TTFT", "ms"), _spots(runs, "ttft_p50")),
@@ -115,7 +115,7 @@ def pareto_plot(
         name=name,
         title=title,
         x=plane.axis,
-        y=Axis("throughput: output tokens", "1/s"),
+        y=Axis("throughput: output tokens", "tok/s"),
         series=tuple(series),
         sql=_SQL,
         note=" ".join(filter(None, (_NOTE, _named(plane), "" if region is None else region.note))),
@@ -247,6 +247,6 @@ def _is_met(rows: Sequence[VerdictRow], text: str) -> bool:
 
 
 def _on_axis(plane: Plane, target: Target) -> float:
-    """A bound of the plane's own figure: of a rate as tokens/s, which a TPOT is the inverse of."""
+    """A bound of the plane's own figure: of a rate as tok/s, which a TPOT is the inverse of."""
     is_time = target.op not in _UPWARDS
     return 1e3 / target.bound if plane.is_rate and is_time and target.bound else target.bound

@@ -24,8 +24,8 @@ TIME: Final = "time"
 _PART_COLUMNS: Final = (
     ("issued", 4),
     ("failed", 3),
-    ("requests/s", 1),
-    ("tokens/s", 2),
+    ("req/s", 1),
+    ("tok/s", 2),
     ("TTFT p50", 0),
     ("TTFT p99", 5),
     ("TPOT p50", 6),
@@ -37,8 +37,8 @@ _PART_COLUMNS: Final = (
 
 _MOMENT_COLUMNS: Final = (
     ("due/s", "offered_qps", 4),
-    ("requests/s", "qps", 0),
-    ("tokens/s", "output_tps", 2),
+    ("req/s", "qps", 0),
+    ("tok/s", "output_tps", 2),
     ("in flight", "in_flight", 1),
     ("failed", "failed", 3),
     ("TTFT p50", "ttft_p50_ms", 0),

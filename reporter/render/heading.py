@@ -28,6 +28,8 @@ _ARRIVALS: Final = {
 }
 """The arrivals whose words are not `KIND arrivals`."""
 
+_RATES: Final = {"requests": "req/s", "sessions": "sessions/s"}
+
 
 def heading(report: Report) -> list[Text]:
     """The model and endpoint; the load and duration; the requests; the measurement."""
@@ -109,7 +111,7 @@ def load_in_words(load: Mapping[str, Any], unit: str = "requests") -> Iterator[s
             number = clean(load["profile"]) if load.get("profile") else whole(load.get("concurrency"))
             yield f"closed loop with {number} {users}"
         case "constant" if load.get("rate") is not None:
-            yield f"open loop at a constant {as_written(load['rate'])} {unit}/s"
+            yield f"open loop at a constant {as_written(load['rate'])} {_RATES[unit]}"
         case "trace":
             yield f"open loop, a trace replayed{_speed(load)}"
         case str(kind) if is_open_loop(load):
@@ -137,7 +139,7 @@ def _rate(load: Mapping[str, Any], unit: str) -> str:
     if stages := load.get("stages"):
         return f"in {whole(len(stages))} stages"
     shown = as_written(load.get("rate")) if load.get("profile") is None else clean(load["profile"])
-    return f"at {shown} {unit}/s"
+    return f"at {shown} {_RATES[unit]}"
 
 
 def _speed(load: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Tables of distributions: one row per metric, one column per statistic; times in ms, speeds in tokens/s."""
+"""Tables of distributions: one row per metric, one column per statistic; times in ms, speeds in tok/s."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _RANKS: Final = {"n": 8, "std": 7, "min": 6, "p95": 5, "p999": 4, "mean": 3, "ma
 _MOST_DECIMALS: Final = 3
 """1 µs: finer ones are beyond the client's clock, and make a p99 too wide for a narrow page."""
 _TITLE: Final = "milliseconds"
-_SPEED_TITLE: Final = "tokens/s"
+_SPEED_TITLE: Final = "tok/s"
 
 
 @dataclass(frozen=True, slots=True)

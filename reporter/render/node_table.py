@@ -23,7 +23,7 @@ MOST_ROWS: Final = 30
 _COLUMNS: Final = (
     Column("node", justify="left", folds=True),
     Column("requests", 5),
-    Column("requests/s"),
+    Column("req/s"),
     Column("failed", 2),
     Column("TTFT p99"),
     Column("issue lag p99", 1),

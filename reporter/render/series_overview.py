@@ -53,9 +53,9 @@ class SeriesOverview:
 
 
 _FIGURES: Final = {
-    "qps": "requests/s",
-    "output_tps": "output tokens/s",
-    "user_tps": "tokens/s per user",
+    "qps": "req/s",
+    "output_tps": "output tok/s",
+    "user_tps": "tok/s per user",
     "ttft_p50_ms": "TTFT p50 ms",
     "ttft_p99_ms": "TTFT p99 ms",
     "tpot_p50_ms": "TPOT p50 ms",

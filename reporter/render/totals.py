@@ -30,11 +30,11 @@ _ENDED: Final = {
 """How a run ended, where that was not in order."""
 
 _RATES: Final = {
-    "requests/s": "qps",
-    "output tokens/s": "output_tps",
+    "req/s": "qps",
+    "output tok/s": "output_tps",
     "at the peak": "peak_tps",
-    "total tokens/s": "total_tps",
-    "tokens/s per user": "user_tps",
+    "total tok/s": "total_tps",
+    "tok/s per user": "user_tps",
 }
 
 _SOURCES: Final = {
@@ -86,7 +86,7 @@ def _further(report: Report) -> dict[str, float | None]:
 
 
 def _peak_tps(report: Report) -> float | None:
-    """The output tokens/s of the busiest moment of the window; None where the window has a single moment."""
+    """The output tok/s of the busiest moment of the window; None where the window has a single moment."""
     rates = [
         moment.output_tps
         for moment in report.over_time
@@ -135,7 +135,7 @@ def cache_hits(hits: CacheHits) -> Text:
 
 def steady_state(steady: SteadyState) -> Text:
     """The span of the steady state, with latency and rate."""
-    figures = {"latency": (steady.latency_ms, "ms"), "": (steady.qps, "requests/s")}
+    figures = {"latency": (steady.latency_ms, "ms"), "": (steady.qps, "req/s")}
     figure_texts = [
         f"{name} {fixed(interval.mean, places)} \u00b1 {fixed(interval.margin, places)} {unit}".lstrip()
         for name, (interval, unit) in figures.items()

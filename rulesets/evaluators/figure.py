@@ -60,7 +60,7 @@ def _distribution(target: Target, run: Evidence) -> Figure:
 
 
 def _interactivity(target: Target, run: Evidence) -> Figure:
-    """Tokens/s of one user: 1000 / TPOT in ms, for the statistic named for TPOT."""
+    """The tok/s of one user: 1000 / TPOT in ms, for the statistic named for TPOT."""
     sample = run.sample("tpot", target.where)
     slow = _of_sample(target, sample, run.definitions.percentile_method, "")
 

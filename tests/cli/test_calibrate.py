@@ -102,7 +102,7 @@ def test_a_machine_is_calibrated(loadgen: Loadgen, tmp_path: Path) -> None:
     run = loadgen("calibrate", *short, **cache)
     assert run.returncode == 0, run.stderr
     assert "leaked" not in run.stderr
-    for load, what in ((40, "requests/s"), (8, "streams")):
+    for load, what in ((40, "req/s"), (8, "streams")):
         assert f" {load} {what}: " in run.stderr
         table = run.stdout[run.stdout.index(f"{what} ") :].split("\n\n")[0].splitlines()
         row = table[-1].split()
@@ -156,7 +156,7 @@ def test_an_interrupt_between_two_steps(
     scratch.mkdir()
     monkeypatch.setenv("TMPDIR", str(scratch))
     process = start_loadgen("calibrate", "--quick", "--step", "0.1s", "--max-streams", 1, "--within", "1s")
-    assert "250 requests/s" in process.stderr.readline()
+    assert "250 req/s" in process.stderr.readline()
     process.send_signal(signal.SIGTERM)
     _, err = process.communicate(timeout=120)
     assert process.returncode == 130, err

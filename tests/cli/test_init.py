@@ -75,7 +75,7 @@ def test_its_open_load_says_where_the_rate_was_not_reached(loadgen: Loadgen, tmp
         run = loadgen("run", "suite.toml", *chosen, *short, "--set", f"url={mock.url}")
     assert run.returncode == 0, run.stderr
     shown = " ".join(run.stdout.split())
-    assert "of 20 requests/s completed, in a run too short to show" in shown
+    assert "of 20 req/s completed, in a run too short to show" in shown
     assert "Measure for 10 s or more: --duration 10s." in shown
     assert "1 pass" in shown
     assert "(required: ttft:p(99)<2s, error:rate<1%)" in shown

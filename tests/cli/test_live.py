@@ -33,12 +33,15 @@ def progress(**counters: object) -> SessionProgress:
         (
             progress(completed=45, issued=60, in_flight=15),
             plan(requests=90),
-            "performance  ████████████░░░░░░░░░░░░  50%  45 done  4.5/s  15 in flight  0 errors  10 s",
+            "performance  ████████████░░░░░░░░░░░░  50 %  45 done  4.5 req/s  15 in flight  0 errors  10 s",
         ),
         (
             progress(completed=7, errors=Counter({"reset": 2, "http_429": 1})),
             plan(requests=1000, duration_s=20),
-            "performance  ████████████░░░░░░░░░░░░  50%  7 done  1.0/s  0 in flight  3 errors (reset)  10 s",
+            (
+                "performance  ████████████░░░░░░░░░░░░  50 %  "
+                "7 done  1.0 req/s  0 in flight  3 errors (reset)  10 s"
+            ),
         ),
         (
             SessionProgress(phase="warmup", phase_started_ns=109 * SECOND, in_flight=4),
@@ -56,14 +59,14 @@ def test_the_line(shown: SessionProgress, goal: Plan, expected: str) -> None:
 def test_the_line_has_the_score_so_far() -> None:
     """Of a benchmark: a broken prompt shows before the run is over."""
     shown = line(progress(completed=4), plan(requests=8), 110 * SECOND, score="gsm8k 0.250 of 4")
-    assert "4 done  0.4/s  score gsm8k 0.250 of 4  0 in flight" in shown
+    assert "4 done  0.4 req/s  score gsm8k 0.250 of 4  0 in flight" in shown
 
 
 @pytest.mark.parametrize("width", [5, 20, 40, 79])
 def test_the_line_fits_the_terminal(width: int) -> None:
     """A line that wraps could not be rewritten; the bar goes before the figures do."""
     shown = progress(completed=45, in_flight=15, errors=Counter({"total_timeout": 12345}))
-    whole = "performance  100%  45 done  1239.0/s  15 in flight  12345 errors (total_timeout)  10 s"
+    whole = "performance  100 %  45 done  1239.0 req/s  15 in flight  12345 errors (total_timeout)  10 s"
     assert line(shown, plan(requests=90), 110 * SECOND, width) == whole[:width]
     assert "█" in line(shown, plan(requests=90), 110 * SECOND, 200)
 

@@ -126,7 +126,7 @@ def test_a_run_is_shown_as_a_block_that_is_gone_in_the_end(
 ) -> None:
     """By the figures of its log; narrower when the terminal is; the report stands where it was."""
     with Run(preloaded, tmp_path, "--url", url, "--rate", 20, "--duration", "60s") as run:
-        assert run.shows(lambda rows: any("/s of 20.0/s wanted" in row for row in rows))
+        assert run.shows(lambda rows: any("req/s of 20.0 wanted" in row for row in rows))
         assert run.shows(lambda rows: any("performance" in row for row in rows))
         before = len(run.sent)
         run.resize(40)

@@ -63,9 +63,7 @@ def test_a_target_that_even_the_lowest_rate_misses(
     assert end.value.code == 1
     assert (result["found"], result["rate"], result["between"]) == (False, None, [20.0, 40.0])
     assert result["stopped_because"] == "low_misses"
-    assert (
-        "No passing rate between 20 and 40 requests/s: even 20 failed: ttft:p(50)<2ms: " in result["message"]
-    )
+    assert "No passing rate between 20 and 40 req/s: even 20 failed: ttft:p(50)<2ms: " in result["message"]
     assert [(trial["rate"], trial["thorough"], trial["verdict"]) for trial in result["tried"]] == [
         (20.0, False, "missed"),
         (20.0, True, "missed"),
@@ -212,8 +210,8 @@ def test_that_a_percentile_is_missed_by_far_needs_fewer_requests() -> None:
     ("tried", "message"),
     [
         ([], "no thorough trial passed or failed"),
-        ([TrialResult(Trial(40, thorough=True), TrialVerdict.MET)], "the limit is not below 40 requests/s"),
-        ([TrialResult(Trial(40, thorough=True), TrialVerdict.MISSED)], "the limit is below 40 requests/s"),
+        ([TrialResult(Trial(40, thorough=True), TrialVerdict.MET)], "the limit is not below 40 req/s"),
+        ([TrialResult(Trial(40, thorough=True), TrialVerdict.MISSED)], "the limit is below 40 req/s"),
         ([TrialResult(Trial(40, thorough=False), TrialVerdict.MET)], "no thorough trial passed or failed"),
     ],
 )
@@ -250,12 +248,12 @@ def test_a_constant_rate_needs_no_choice() -> None:
 @pytest.mark.parametrize(
     ("stopped", "code", "message"),
     [
-        (StopReason.PRECISION, 0, "Highest passing rate: 40 requests/s (41 failed: too late)"),
-        (StopReason.LOW_MISSES, 1, "No passing rate between 1 and 100 requests/s: even 1 failed: too late"),
+        (StopReason.PRECISION, 0, "Highest passing rate: 40 req/s (41 failed: too late)"),
+        (StopReason.LOW_MISSES, 1, "No passing rate between 1 and 100 req/s: even 1 failed: too late"),
         (
             StopReason.HIGH_MEETS,
             0,
-            "Highest passing rate: 100 requests/s, the top of the range. The limit is above",
+            "Highest passing rate: 100 req/s, the top of the range. The limit is above",
         ),
         (StopReason.INVALID, 4, "The client was the limit, which says nothing about the endpoint. too late"),
         (
@@ -263,8 +261,8 @@ def test_a_constant_rate_needs_no_choice() -> None:
             5,
             "Time budget exhausted before a limit was found. So far: the limit is between 40",
         ),
-        (StopReason.INCONCLUSIVE, 5, "No clear result between 1 and 100 requests/s."),
-        (StopReason.INTERRUPTED, 130, "Interrupted. So far: the limit is between 40 and 41 requests/s."),
+        (StopReason.INCONCLUSIVE, 5, "No clear result between 1 and 100 req/s."),
+        (StopReason.INTERRUPTED, 130, "Interrupted. So far: the limit is between 40 and 41 req/s."),
     ],
 )
 def test_every_end_has_a_code_and_a_sentence(

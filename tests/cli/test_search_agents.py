@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SPEED = {"itl": "10ms", "slowdown": "7.4ms", "tokens": "uniform:10..14"}
-"""n agents have 1000 / (10 + 7.4 (n - 1)) tokens/s: 21.3 of 6, and 18.4 of 7."""
+"""n agents have 1000 / (10 + 7.4 (n - 1)) tok/s: 21.3 of 6, and 18.4 of 7."""
 
 FEW = ("--skip", "validity.min_sessions", "--skip", "validity.min_sessions_per_concurrency")
 """Trials of a second complete no session."""

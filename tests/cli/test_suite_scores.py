@@ -127,7 +127,7 @@ def test_the_verdict_of_all_runs_is_one_sentence(
 
 def test_a_table_fits_a_terminal_and_each_heading_is_of_one_column(made_report: Report) -> None:
     """Of 80 columns; reasons, and findings about the figures, are below."""
-    short = Finding("too_short", "warning", "25 requests/s completed of 40 wanted.", "Measure for 5 s.")
+    short = Finding("too_short", "warning", "25 req/s completed of 40 wanted.", "Measure for 5 s.")
     missed = outcome(made_report, "first", "FAIL", 1, findings=[short])
     late = Validity(valid=False, reasons=["client_late!"])
     invalid = outcome(made_report, "second", None, 4, validity=late)
@@ -143,5 +143,5 @@ def test_a_table_fits_a_terminal_and_each_heading_is_of_one_column(made_report: 
         {f"{above[column : column + 6].strip()} {below[column : column + 6]}" for _, column in titles}
     ) == len(titles)
     text = " ".join(" ".join(lines).split())
-    assert "too_short in first: 25 requests/s completed of 40 wanted. Measure for 5 s." in text
+    assert "too_short in first: 25 req/s completed of 40 wanted. Measure for 5 s." in text
     assert "second: invalid: client_late!" in text

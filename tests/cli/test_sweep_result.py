@@ -69,7 +69,7 @@ def rates(report: Report) -> list[PointOutcome]:
 def test_the_highest_rate_that_held_comes_first(made_report: Report) -> None:
     """Before the fronts, in text, JSON and on the page, by the folder of its run."""
     outcomes = rates(made_report)
-    sentence = "Highest rate that held: 20 requests/s (02-rate-20); 40 was overloaded."
+    sentence = "Highest rate that held: 20 req/s (02-rate-20); 40 was overloaded."
     text = " ".join(sweep_tables(outcomes).split())
     assert 0 < text.index(sentence) < text.index("Pareto front")
     [held] = document(Path("sweep"), outcomes)["held"]

@@ -119,7 +119,7 @@ def test_every_page_is_quiet_and_accessible(open_tab: Any, runs: Path, swept: Pa
 def test_the_list_sorts_and_filters(open_tab: Any) -> None:
     """By figures as numbers, runs without one last; by words; the filter takes several words."""
     tab = open_tab()
-    rate = tab.page.get_by_role("button", name="requests/s")
+    rate = tab.page.get_by_role("button", name="req/s")
     rate.click()
     assert tab.column(8) == ["9.00", "10.50", ""]
     rate.click()

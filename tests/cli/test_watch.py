@@ -220,7 +220,7 @@ def test_a_line_says_how_far_how_fast_and_how_well(made_run: Path) -> None:
         report = reporter.create_report()
     shown = line(report)
     assert re.match(r"completed  \d{1,3} s  10 of 10 completed  0 in flight  0 failed", shown), shown
-    assert "requests/s  TTFT p50 " in shown
+    assert "req/s  TTFT p50 " in shown
     figures = Summary(1, 1, None, 1, 12.5, 1, 1, 99.0, 1, 1)
     failing = replace(
         report,

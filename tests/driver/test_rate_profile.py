@@ -137,7 +137,7 @@ def test_known_points(text: str, points: dict[float, tuple[float, float]]) -> No
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("-1", "a rate of -1: must be from 0 to 1,000,000 requests/s"),
+        ("-1", "a rate of -1: must be from 0 to 1,000,000 req/s"),
         ("nan", "'nan' is not a number"),
         ("2e6", "a rate of 2000000: must be from 0"),
         ("1e-9", "a rate of 1e-09: must be 0, or at least 0.000001"),

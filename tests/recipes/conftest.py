@@ -66,5 +66,5 @@ def run_of_triangular(loadgen: Loadgen, tmp_path_factory: pytest.TempPathFactory
             *("perf", "--url", mock.url, "--model", "m", "--no-probe", "--rate", 100),
             *("--arrival", "triangular", "-n", 20, "--seed", 7, "--out", run, "--on-invalid", "warn"),
         )
-    assert "open loop, triangular arrivals at 100 requests/s" in ended.stdout, ended.stderr
+    assert "open loop, triangular arrivals at 100 req/s" in ended.stdout, ended.stderr
     return run

@@ -120,7 +120,7 @@ DECIDED = {
     "good(ttft<80ms):fraction>=95%": "PASS",
     "tps_per_user:max>85": "INCONCLUSIVE",
     "qps>0": "PASS",
-    # Chunks that share a stamp have no speed by their stamps, and 80 tokens/s at the least.
+    # Chunks that share a stamp have no speed by their stamps, and 80 tok/s at the least.
     "generation_tps:mean>99": "INCONCLUSIVE",
     "generation_tps:p(50)>90": "PASS",
     "generation_tps:min>79": "PASS",

@@ -256,7 +256,7 @@ def test_a_window_of_ramps_shows_no_rate(changes: dict[str, Any], expected: dict
     assert severity_by_code(latency_ms=summary(100.0), **changes) == expected
     if expected:
         (finding,) = findings(replace(GOOD, latency_ms=summary(100.0), **changes))
-        assert "30 of 50 requests/s completed" in finding.message
+        assert "30 of 50 req/s completed" in finding.message
         assert "19.0 median latencies" in finding.message
         assert "--duration 5s" in finding.remedy
 

@@ -96,7 +96,7 @@ def wrong(metric: MetricDefinition) -> list[str]:
         "is compared briefly in what it is not compared in": {*metric.compared_briefly} <= {*metric.compared},
         "is in parts or samples, and requests have no value of it": metric.per == "request"
         or not (metric.in_parts or metric.in_samples),
-        "is on the console, whose rows have a label and are in ms, or in tokens/s in the group `speed`": (
+        "is on the console, whose rows have a label and are in ms, or in tok/s in the group `speed`": (
             shown is None
             or (bool(metric.label) and metric.unit == ("tok/s" if shown.group == "speed" else "ms"))
         ),

@@ -36,7 +36,7 @@ def constant(rate: float, number: int, start_ms: float = 0.0) -> list[float]:
 
 @pytest.fixture
 def overloaded(a_run: Callable[..., Any]) -> Any:
-    """150 requests/s of an endpoint that answers 100/s."""
+    """150 req/s of an endpoint that answers 100/s."""
     return served(a_run(kind="constant", rate=150.0).begins(), constant(150, 300), [10.0] * 300)
 
 
@@ -49,7 +49,7 @@ def test_the_first_line_names_overload(overloaded: Any) -> None:
     )
     [finding] = [finding for finding in report.findings if finding.code == "overloaded"]
     assert "not a property of the server" in finding.message
-    assert "sustained: 100 requests/s" in finding.remedy
+    assert "sustained: 100 req/s" in finding.remedy
     assert "Result         OVERLOADED   The queue grew" in console.render(report)
     assert page.page_of(report, page.RunContents()).marks[0].text == "OVERLOADED"
     assert "OVERLOADED" in report_markdown.render(report).splitlines()[0]

@@ -61,10 +61,10 @@ def test_a_busy_client_has_a_remedy_that_suffices(
 @pytest.mark.parametrize(
     ("load", "span_ns", "expected"),
     [
-        ({"kind": "poisson", "rate": 1000.0}, 100_000_000, "Lower the rate to about 700 requests/s"),
-        ({"kind": "constant", "rate": 1000.0}, 200_000_000, "Lower the rate to about 350 requests/s"),
-        ({"kind": "constant", "rate": 123_456.0}, None, "Lower the rate to about 86000 requests/s"),
-        ({"kind": "poisson", "rate": 0.5}, None, "Lower the rate to about 0.35 requests/s"),
+        ({"kind": "poisson", "rate": 1000.0}, 100_000_000, "Lower the rate to about 700 req/s"),
+        ({"kind": "constant", "rate": 1000.0}, 200_000_000, "Lower the rate to about 350 req/s"),
+        ({"kind": "constant", "rate": 123_456.0}, None, "Lower the rate to about 86000 req/s"),
+        ({"kind": "poisson", "rate": 0.5}, None, "Lower the rate to about 0.35 req/s"),
         ({"kind": "poisson"}, None, "Lower the rate"),
         ({"kind": "closed", "concurrency": 1}, None, "Use fewer streams, about 1"),
         ({"kind": "closed"}, None, "Use fewer streams"),

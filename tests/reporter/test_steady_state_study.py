@@ -78,7 +78,7 @@ def queue(load: float, lasts_s: float, slots: int = 8) -> Simulation:
 
 
 def ramp(random: Random) -> tuple[list[Request], float]:
-    """From 10 to 60 requests/s, all of which are served."""
+    """From 10 to 60 req/s, all of which are served."""
     return open_loop(random, lambda second: 10 + 50 * second / 60, 64, lambda _: 10.0, 60), 60
 
 

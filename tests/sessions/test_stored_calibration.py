@@ -165,9 +165,9 @@ def test_a_plan_beyond_the_calibration_has_a_warning(capsys: pytest.CaptureFixtu
     assert event.data is not None
     assert event.data["code"] == "beyond_calibration"
     assert event.data["severity"] == "warning"
-    assert "5,000 requests/s" in event.data["message"]
+    assert "5,000 req/s" in event.data["message"]
     assert "`loadgen calibrate`" in event.data["remedy"]
-    assert capsys.readouterr().err.startswith("warning: the plan asks for 5,000 requests/s; ")
+    assert capsys.readouterr().err.startswith("warning: the plan asks for 5,000 req/s; ")
 
 
 def test_quiet_leaves_the_warning_in_the_log(capsys: pytest.CaptureFixture[str]) -> None:

@@ -43,7 +43,7 @@ BLOCK_TOKENS: Final[Mapping[str, int]] = {MOONCAKE: 512, TIMED: 16, BAILIAN: 16}
 _SIZES: Final = (512, 16, 64, 32, 128, 256, 1024, 8, 2048, 4096)
 _MOST_BLOCK: Final = 1_000_000
 _PER_S: Final = 500.0
-"""Whole numbers that are milliseconds at more requests/s are seconds; a recorded service has far fewer."""
+"""Whole numbers that are milliseconds at more req/s are seconds; a recorded service has far fewer."""
 
 _PER_S_OF_FRACTIONS: Final = 50.0
 """Times with a fraction are rarely milliseconds."""

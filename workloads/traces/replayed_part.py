@@ -25,7 +25,7 @@ MOST_BLOCKS: Final = 50_000_000
 """Of all requests together; each takes eight bytes here, and in every worker."""
 
 MOST_PER_S: Final = 100_000
-"""More requests/s have been recorded nowhere: the times have another unit."""
+"""No recorded service has more req/s: the times have another unit."""
 
 _TABLES: Final = {"azure": AZURE, "burstgpt": BURSTGPT, "plain": PLAIN}
 

@@ -178,7 +178,7 @@ def progress_line(
         parts.append(bar(_share(progress, plan, elapsed_s)))
     parts.append(f"{progress.completed} done")
     if progress.phase == "performance":
-        parts.append(f"{progress.ended / elapsed_s:.1f}/s")
+        parts.append(f"{progress.ended / elapsed_s:.1f} req/s")
     if score:
         parts.append(f"score {score}")
     parts.append(f"{progress.in_flight} in flight")

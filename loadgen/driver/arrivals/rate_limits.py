@@ -21,11 +21,9 @@ def require_rate(rate: float) -> None:
     """Refuse a rate that is out of range."""
     # NaN is within nothing.
     if not 0 <= rate <= MOST_RATE:
-        raise ProfileError(f"a rate of {shown(rate)}: must be from 0 to {number_text(MOST_RATE)} requests/s")
+        raise ProfileError(f"a rate of {shown(rate)}: must be from 0 to {number_text(MOST_RATE)} req/s")
     if 0 < rate < LEAST_RATE:
-        raise ProfileError(
-            f"a rate of {shown(rate)}: must be 0, or at least {number_text(LEAST_RATE)} requests/s"
-        )
+        raise ProfileError(f"a rate of {shown(rate)}: must be 0, or at least {number_text(LEAST_RATE)} req/s")
 
 
 def require_seconds(seconds: float) -> None:

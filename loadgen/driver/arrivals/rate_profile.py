@@ -21,7 +21,7 @@ MOST_STEPS: Final = 10_000
 
 
 class Profile(Protocol):
-    """A rate over time, in requests/s, from 0 s on."""
+    """A rate over time, in req/s, from 0 s on."""
 
     @property
     def end_s(self) -> float:

@@ -1,6 +1,6 @@
 """Rates as text: the notation of `--rate` and of a stage's `rate`.
 
-    20                      always 20 requests/s
+    20                      always 20 req/s
     ramp:1..50,60s          from 1 to 50 within 60 s, linearly, then 50
     ramp-exp:1..50,60s      by the same factor each second
     steps:10..50x5,60s      10, 20, 30, 40 and 50, each for 12 s, then 50

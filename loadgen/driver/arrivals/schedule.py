@@ -44,5 +44,5 @@ def replayed(offsets_ns: Sequence[int], speed: float, first: int = 0) -> Iterato
 
 
 def busiest_rate(offsets_ns: Iterable[int], speed: float) -> float:
-    """The highest rate of a replayed trace, in requests/s: that of the busiest second."""
+    """The highest rate of a replayed trace, in req/s: that of the busiest second."""
     return max(Counter(int(offset_ns / speed // _SECOND) for offset_ns in offsets_ns).values(), default=0)

@@ -19,7 +19,7 @@ class CalibrateSettings:
     workers: int | None = GENERAL.option("Worker processes; else as many as perf takes.")
     quick: bool = GENERAL.switch("Shorter steps, and no search between two doublings.")
     step: Seconds | None = GENERAL.option("How long a step measures: 1.5s, 1s with --quick.")
-    max_rate: int = GENERAL.option("The most requests/s to try.", 32_000, min=1, max=1_000_000)
+    max_rate: int = GENERAL.option("The highest rate to try, in req/s.", 32_000, min=1, max=1_000_000)
     max_streams: int = GENERAL.option("The most streams to try.", 8_000, min=1, max=100_000)
     show: bool = GENERAL.switch("Print the last result, and measure nothing.")
     json: Json = False

@@ -104,7 +104,10 @@ def _show(calibration: Calibration, taken: Mapping[Work, list[ClimbStep]], *, js
     if json:
         shown = {
             "calibration": calibration.to_dict(),
-            "steps": {work.name: [tried.to_dict() for tried in steps] for work, steps in taken.items()},
+            "steps": {
+                name: [tried.to_dict() for tried in steps]
+                for name, steps in zip(("requests/s", "streams"), taken.values(), strict=True)
+            },
         }
         print_json(shown)
         return

@@ -27,7 +27,7 @@ class Work:
 
     Attributes:
         name: What the load counts.
-        at_once: Whether it counts requests in flight, on average; else requests/s.
+        at_once: Whether it counts requests in flight, on average; else req/s.
         ttft_ms: The time to first token that the mock endpoint keeps.
         gap_ms: Its time between tokens.
         tokens: Its tokens per reply, one per chunk.
@@ -42,16 +42,16 @@ class Work:
     settled_s: float
 
     def rate(self, load: int) -> float:
-        """The requests/s of a load."""
+        """The req/s of a load."""
         answer_s = (self.ttft_ms + self.gap_ms * (self.tokens - 1)) / 1e3
         return load / answer_s if self.at_once else float(load)
 
 
-REQUESTS: Final = Work("requests/s", at_once=False, ttft_ms=50.0, gap_ms=10.0, tokens=4, settled_s=0.3)
+REQUESTS: Final = Work("req/s", at_once=False, ttft_ms=50.0, gap_ms=10.0, tokens=4, settled_s=0.3)
 """Short answers."""
 
 STREAMS: Final = Work("streams", at_once=True, ttft_ms=50.0, gap_ms=10.0, tokens=64, settled_s=0.8)
-"""Streams of 100 tokens/s each."""
+"""Streams of 100 tok/s each."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ _WHO: Final = {
 
 def ladder(what: str, steps: Sequence[ClimbStep]) -> str:
     """Every step of one kind of work, one per line, in the order of the loads."""
-    head = _HEAD.format(what, "requests/s", "chunks/s", "TTFT", "TPOT", "ITL", "mock late", "held")
+    head = _HEAD.format(what, "req/s", "chunks/s", "TTFT", "TPOT", "ITL", "mock late", "held")
     return "\n".join([head, *(_line(tried) for tried in sorted(steps, key=lambda tried: tried.step.load))])
 
 
@@ -53,7 +53,7 @@ def summary(calibration: Calibration) -> str:
         f"{machine.host}, {machine.cpus} CPUs, {by}, llm-loadgen {calibration.version}, "
         f"{calibration.made_at}\n"
         f"TTFT, TPOT and ITL are within {calibration.within_ms:g} ms of the truth, at p50 and p99, up to\n\n"
-        f"  requests/s  {_capacity(calibration.requests_s)}\n"
+        f"  req/s       {_capacity(calibration.requests_s)}\n"
         f"  streams     {_capacity(calibration.streams)}"
     )
 

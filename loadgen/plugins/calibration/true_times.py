@@ -67,7 +67,7 @@ class ComparedTimes:
 
     Attributes:
         requests: Measured requests that completed: what both sides are about.
-        requests_s: Requests/s that completed inside the window.
+        requests_s: The req/s that completed inside the window.
         chunks_s: Chunks/s that arrived inside it.
         ttft: Time to first token.
         tpot: Time per output token after the first.

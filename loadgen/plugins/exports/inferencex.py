@@ -1,7 +1,7 @@
 """`loadgen export --inferencex`: a run as a result row of InferenceX's fixed-sequence benchmark.
 
 SemiAnalysisAI/InferenceX at 843c6254, utils/process_result.py: the figures of `vllm bench serve` in seconds,
-`intvty` = 1 ÷ TPOT of the same statistic, and tokens/s per GPU; by version 1 of the schema of results.
+`intvty` = 1 ÷ TPOT of the same statistic, and tok/s per GPU; by version 1 of the schema of results.
 """
 
 from __future__ import annotations

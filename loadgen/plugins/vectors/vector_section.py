@@ -79,7 +79,7 @@ def section(log: OpenLog, report: Report) -> tuple[ReportSection, list[Finding]]
 
 
 def _lines(figures: Mapping[str, Any]) -> list[str]:
-    rates = {"sequences/s": figures["sequences_per_second"], "input tokens/s": figures["input_tps"]}
+    rates = {"seq/s": figures["sequences_per_second"], "input tok/s": figures["input_tps"]}
     shown = ", ".join(f"{figure(rate)} {name}" for name, rate in rates.items() if rate is not None)
     sizes = dict.fromkeys(figures[name] for name in ("least_dimensions", "dimensions") if figures[name])
     dimensions = f" of {' to '.join(map(whole, sizes))} dimensions" if sizes else ""

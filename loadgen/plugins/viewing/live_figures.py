@@ -97,11 +97,11 @@ def _cards(shown: LiveFigures) -> Iterator[FigureCard]:
     recent = f"the last {shown.window_s:.0f} s"
     yield _progress(shown)
     if shown.rate is not None:
-        rates = [CardFigure(figure(shown.output_tps), "tokens/s")] if shown.output_tps else []
+        rates = [CardFigure(figure(shown.output_tps), "tok/s")] if shown.output_tps else []
         wanted = shown.issued_rate if shown.wanted_rate is None else shown.wanted_rate
         of = "issued" if shown.wanted_rate is None else "wanted"
-        more = (recent, *(() if wanted is None else (f"{figure(wanted)} requests/s {of}",)))
-        yield FigureCard("Throughput", (*rates, CardFigure(figure(shown.rate), "requests/s")), more)
+        more = (recent, *(() if wanted is None else (f"{figure(wanted)} req/s {of}",)))
+        yield FigureCard("Throughput", (*rates, CardFigure(figure(shown.rate), "req/s")), more)
     for label, percentiles in (("TTFT", shown.ttft), ("TPOT", shown.tpot)):
         if percentiles is not None:
             yield FigureCard(label, tuple(_percentiles(percentiles)), (recent,))

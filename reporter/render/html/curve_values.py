@@ -48,7 +48,7 @@ class LoadCurves:
         axes: By name; each has two runs with a figure.
         targets: The axis, the relation, the bound in the unit of the axis, and the target.
         chosen: The axes at first: x and y.
-        planes: By the figure against the output tokens/s, the runs of the Pareto front and the knee.
+        planes: By the figure against the output tok/s, the runs of the Pareto front and the knee.
     """
 
     template: ClassVar = "curves"

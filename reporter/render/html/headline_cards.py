@@ -142,15 +142,14 @@ def _in_seconds(of: HeadlineValue) -> HeadlineValue:
 def _throughput(
     report: Report, headlines: Mapping[str, HeadlineValue], bounds: Bounds, rates: str
 ) -> Iterator[FigureCard]:
-    units = {"output_tps": "tokens/s", "qps": "requests/s"}
     figures = tuple(
-        _figure(headlines[name], unit=unit, target=bounds.get(name, _UNBOUND))
-        for name, unit in units.items()
+        _figure(headlines[name], target=bounds.get(name, _UNBOUND))
+        for name in ("output_tps", "qps")
         if name in headlines
     )
     if figures:
         total = report.throughput.total_tps
-        more = () if total is None else (f"{figure(total, 4)} total tokens/s",)
+        more = () if total is None else (f"{figure(total, 4)} total tok/s",)
         label = "Output throughput" if "output_tps" in headlines else "Throughput"
         yield FigureCard(label, figures, more, rates)
 
@@ -202,13 +201,11 @@ def _failures(report: Report, headlines: Mapping[str, HeadlineValue], bounds: Bo
     yield FigureCard("Failures", (value,), more, statements.figures("counts"))
 
 
-def _figure(
-    headline: HeadlineValue, name: str = "", unit: str = "", target: tuple[Tone, str] = _UNBOUND
-) -> CardFigure:
+def _figure(headline: HeadlineValue, name: str = "", target: tuple[Tone, str] = _UNBOUND) -> CardFigure:
     """A figure with as many decimals as show three digits."""
     return CardFigure(
         fixed(headline.value, decimals(headline.value)),
-        unit or headline.unit,
+        headline.unit,
         name,
         "" if headline.low is None and headline.high is None else _ends(headline),
         *target,

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
     from reporter.render.series_overview import SeriesOverview
 
-_LOADS: Final = {"concurrency": "", "rate": "requests/s"}
+_LOADS: Final = {"concurrency": "", "rate": "req/s"}
 """The axes of a series that are a load, with their units."""
 
 _FIGURES: Final[Mapping[str, Axis]] = {
-    "output_tps": Axis("output tokens/s", ""),
-    "total_tps": Axis("input and output tokens/s", ""),
-    "qps": Axis("requests/s", ""),
-    "user_tps": Axis("output tokens/s per user", ""),
+    "output_tps": Axis("output tok/s", ""),
+    "total_tps": Axis("input and output tok/s", ""),
+    "qps": Axis("req/s", ""),
+    "user_tps": Axis("output tok/s per user", ""),
     "ttft_p50_ms": Axis("TTFT p50", "ms"),
     "ttft_p99_ms": Axis("TTFT p99", "ms"),
     "tpot_p50_ms": Axis("TPOT p50", "ms"),

@@ -78,7 +78,7 @@ def test_a_benchmark_report_is_read_back(folder: Path, tmp_path: Path) -> None:
 
 
 def test_a_row_of_inferencex(folder: Path, tmp_path: Path) -> None:
-    """Seconds, 1 ÷ TPOT, tokens/s of each GPU, and what was declared."""
+    """Seconds, 1 ÷ TPOT, tok/s of each GPU, and what was declared."""
     file, about = tmp_path / "row.json", tmp_path / "about.json"
     about.write_bytes(orjson.dumps({**DECLARED, "model": "org/demo"}))
     export(folder, inferencex=file, about=about)

@@ -185,7 +185,7 @@ def test_the_plotting_library_evaluates_no_text() -> None:
 def plot_of(*series: PlotSeries, scale: str = "linear") -> Plot:
     """A plot of these series."""
     axis: Any = Axis("time", "s", scale)
-    return Plot("a-plot", "A plot", axis, Axis("rate", "requests/s"), series, "SELECT 1")
+    return Plot("a-plot", "A plot", axis, Axis("rate", "req/s"), series, "SELECT 1")
 
 
 def section_of(plot: Plot) -> Plots:
@@ -233,8 +233,8 @@ def test_a_long_series_is_a_short_table() -> None:
     (table,) = as_tables(plot)
     assert [column.title for column in table.columns] == [
         "time [s]",
-        "one [requests/s]",
-        "other [requests/s]",
+        "one [req/s]",
+        "other [req/s]",
     ]
     assert len(table.rows) == 40
     assert (table.rows[0][0], table.rows[-1][0]) == ("0", "999.0")

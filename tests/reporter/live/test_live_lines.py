@@ -37,22 +37,22 @@ RUNNING = LiveFigures(
 )
 
 FRAME = """\
-performance  ███████████████░░░░░░░░░  62%  1 min 15 s  45 s left
+performance  ███████████████░░░░░░░░░  62 %  1 min 15 s  45 s left
 requests     21 in flight  1,480 completed  14 failed
-rate         19.6/s of 20.0/s wanted  2,346 output tokens/s
+rate         19.6 req/s of 20.0 wanted  2,346 output tok/s
 TTFT         p50 84.7 ms     p90 141 ms      p99 229 ms      last 10 s
 TPOT         p50 12.0 ms     p90 12.1 ms     p99 13.3 ms     last 10 s
 errors       http_429 7  reset 3  total_timeout 2  truncated 1  others 1
-client       OK  CPU 14%  loop held up 9.50 ms  log 12.5 ms behind at most"""
+client       OK  CPU 14 %  loop held up 9.50 ms  log 12.5 ms behind at most"""
 
 NARROW = """\
 performance
 requests     21 in flight
-rate         19.6/s of 20.0/s w
+rate         19.6 req/s of 20.0
 TTFT         p50 84.7 ms
 TPOT         p50 12.0 ms
 errors       http_429 7
-client       OK  CPU 14%"""
+client       OK  CPU 14 %"""
 
 
 def text(shown: LiveFigures, width: int = 79, height: int | None = None) -> str:
@@ -121,9 +121,9 @@ def test_a_run_that_has_just_begun_has_what_is_known() -> None:
 def test_requests_to_go_at_the_rate_of_the_last_seconds_say_how_long_it_takes() -> None:
     """Where both a number and a duration are planned, the one that is nearer."""
     shown = LiveFigures(phase="performance", elapsed_s=10, planned_requests=4000, completed=1000, rate=0.5)
-    assert text(shown).splitlines()[0].endswith("25%  10 s  1 h 40 min left")
+    assert text(shown).splitlines()[0].endswith("25 %  10 s  1 h 40 min left")
     shown = LiveFigures(phase="performance", planned_s=30, planned_requests=4000, completed=1000, rate=0.5)
-    assert text(shown).splitlines()[0].endswith("25%  0 s  30 s left")
+    assert text(shown).splitlines()[0].endswith("25 %  0 s  30 s left")
 
 
 def test_what_is_wrong_with_the_client_is_emphasised() -> None:
@@ -131,7 +131,7 @@ def test_what_is_wrong_with_the_client_is_emphasised() -> None:
     busy = LiveFigures(
         client=[{"source": "client", "cpu_share": 0.99, "loop_lag_max_ms": 1.0}], scored=20, mean_score=0.75
     )
-    assert lines(busy)[-1] == ("client       BUSY  CPU 99%  loop held up 1.00 ms", "warn")
+    assert lines(busy)[-1] == ("client       BUSY  CPU 99 %  loop held up 1.00 ms", "warn")
     assert "accuracy     mean score 0.750 of 20 answers so far" in text(busy)
     lost = LiveFigures(client=[{"source": "recorder", "lost": lost} for lost in (1, 2)])
     assert lines(lost)[-1] == ("client       BAD  3 events lost", "bad")

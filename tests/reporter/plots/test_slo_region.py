@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from reporter.plots.pareto import Plane
 
 RUNS = {"c1": (100.0, 50.0, 10.0), "c8": (500.0, 80.0, 12.5), "c64": (900.0, 400.0, 40.0)}
-"""Output tokens/s, median TTFT and median TPOT."""
+"""Output tok/s, median TTFT and median TPOT."""
 
 
 @pytest.fixture

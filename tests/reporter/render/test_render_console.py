@@ -365,15 +365,15 @@ def test_the_clients_health_is_one_line_unless_it_needs_a_look(a_report: MakeRep
 
 
 def test_speeds_of_requests_are_a_table_of_verbose(a_report: MakeReport) -> None:
-    """Generation and prompt speed, in tokens/s; the default page has their reciprocals."""
+    """Generation and prompt speed, in tok/s; the default page has their reciprocals."""
     report = a_report(generation_tps=summary(125.0), prompt_tps=summary(2500.0))
-    assert "tokens/s   " not in console.render(report)
-    times, speeds = console.render(report, verbose=True).split("\ntokens/s ")
+    assert "tok/s   " not in console.render(report)
+    times, speeds = console.render(report, verbose=True).split("\ntok/s ")
     generation, prompt = speeds.splitlines()[1:3]
     assert "milliseconds" in times
     assert generation.split()[:2] == ["Generation", "128"]
     assert prompt.split()[:2] == ["Prompt", "2,550"]
-    assert "\ntokens/s " not in console.render(a_report(), verbose=True)
+    assert "\ntok/s " not in console.render(a_report(), verbose=True)
 
 
 def test_queueing_is_a_row_of_open_loops(a_report: MakeReport) -> None:

@@ -61,7 +61,7 @@ def test_a_sweep_has_its_runs_front_knee_and_those_that_meet_their_targets() -> 
     )
     drawn = [picture([interactivity, ttft], "svg") for _ in range(2)]
     assert drawn[0] == drawn[1]
-    assert {"c1", "c8", "c$64$", "c65", "median TTFT [ms]", "throughput: output tokens [1/s]"} <= texts(
+    assert {"c1", "c8", "c$64$", "c65", "median TTFT [ms]", "throughput: output tokens [tok/s]"} <= texts(
         drawn[0]
     )
 

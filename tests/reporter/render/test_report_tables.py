@@ -58,7 +58,7 @@ def test_markdown_has_what_the_page_has(report: Report) -> None:
     """Its tables and findings; whatever a server or a user wrote is text."""
     text = render("report", "md", report)
     assert text.startswith("### ")
-    for part in ("requests/s", "**Latencies**", "| TTFT |", "**Parts of the run**", "**Client overhead**"):
+    for part in ("req/s", "**Latencies**", "| TTFT |", "**Parts of the run**", "**Client overhead**"):
         assert part in text, part
     assert "<script>" not in text
     assert "&#60;script&#62;" in text

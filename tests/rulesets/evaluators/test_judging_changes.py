@@ -27,7 +27,7 @@ STEADY = (1000.0, 1010.0, 990.0, 1005.0, 995.0)
 def compared(
     make_run: MakeRun, before: Sequence[float], after: Sequence[float], rules: Ruleset
 ) -> VerdictRow:
-    """Evaluate runs of these tokens/s."""
+    """Evaluate runs of these tok/s."""
     first, *others = (make_run(rates={"output_tps": value}) for value in after)
     baseline = [make_run(rates={"output_tps": value}) for value in before]
     (row,) = evaluate(rules, first, others=others, baseline=baseline).rows
@@ -35,7 +35,7 @@ def compared(
 
 
 def no_worse(test: str = "mann_whitney") -> Ruleset:
-    """At most 3 % fewer tokens/s."""
+    """At most 3 % fewer tok/s."""
     return Ruleset("r", "1", (), baseline=Baseline(test=test, metrics={"tps": "higher"}))  # type: ignore[arg-type]  # a test
 
 

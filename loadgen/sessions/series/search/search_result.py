@@ -35,7 +35,7 @@ _CODES: Final[Mapping[StopReason, int]] = {
 _HIGHER: Final = 4
 """The factor to the top of a range for the next search, if the limit is above it."""
 _PER: Final = {"per_gpu": "per GPU", "per_megawatt": "per MW"}
-_UNITS: Final = {"rate": "requests/s", "concurrency": "users"}
+_UNITS: Final = {"rate": "req/s", "concurrency": "users"}
 
 
 @dataclass(frozen=True, slots=True)

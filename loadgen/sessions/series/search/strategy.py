@@ -2,7 +2,7 @@
 
 Short trials (scouts) quadruple the load from the lowest on until one misses. From there on trials are
 thorough: long enough for a clear verdict, and repeated at twice the length while it is not clear. If a scout
-was overloaded, its completed requests/s estimate the limit, and the first thorough trial is just below;
+was overloaded, its completed rate estimates the limit, and the first thorough trial is just below;
 otherwise it is in the middle. Each next trial is a step up from one that met, or down from one that missed,
 and from the third on each step is twice as wide as the one before; once there are both, it is in the middle.
 All steps and middles are on a logarithmic scale. The final load is tried again, longer, while an endpoint
@@ -100,7 +100,7 @@ class Trial:
     """A load to try.
 
     Attributes:
-        load: Requests/s, or users.
+        load: In req/s, or users.
         thorough: Whether its verdict must be more than a hint.
         extensions: How often it has been repeated because it was not clear: each time it is twice as long.
     """

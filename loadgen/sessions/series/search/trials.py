@@ -59,7 +59,7 @@ class EvaluatedTrial:
 
     @property
     def in_words(self) -> str:
-        """The verdict, with the reason for a miss: `missed (overloaded, completed 41 requests/s)`."""
+        """The verdict, with the reason for a miss: `missed (overloaded, completed 41 req/s)`."""
         return f"{self.tried.verdict} ({self.why})" if self.why else str(self.tried.verdict)
 
 
@@ -158,7 +158,7 @@ def too_few_sessions(verdict: Verdict | None) -> str:
 
 
 def _overloaded(completed_qps: float | None) -> str:
-    return "overloaded" + (f", completed {figure_text(completed_qps)} requests/s" if completed_qps else "")
+    return "overloaded" + (f", completed {figure_text(completed_qps)} req/s" if completed_qps else "")
 
 
 def _at_face_value(required: Required, verdict: Verdict | None) -> tuple[TrialVerdict, str]:
@@ -189,7 +189,7 @@ MANY: Final = 100_000
 def fair_seed(load: Load, seconds: float, first: int) -> int:
     """The seed, among candidates, whose number of arrivals is nearest to the expected number.
 
-    In a few seconds a Poisson process of 40 requests/s has 5 % more or fewer than expected, which would
+    In a few seconds a Poisson process of 40 req/s has 5 % more or fewer than expected, which would
     decide the verdict. With a chosen seed it is a Poisson process given its count: as irregular as any other.
     """
     expected = expected_arrivals(load, seconds) or 0.0

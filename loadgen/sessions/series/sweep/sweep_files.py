@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from loadgen.sessions.series_outcome import PointOutcome
     from reporter.plots.plot_value import NoPlot, Plot
 
-_LOADS: Final = {"rate": " requests/s", "concurrency": ""}
+_LOADS: Final = {"rate": " req/s", "concurrency": ""}
 """The units of loads."""
 
 _OUTCOMES: Final = {
@@ -186,10 +186,10 @@ def _front_and_knee(plane: Plane) -> list[str]:
     bend = knee(plane.spots)
     if bend.spot is None:
         return [*sentences, f"No knee in {plane.latency}: {bend.reason}."]
-    value = f"{figure(plane.at(bend.spot))} {'tokens/s per user' if plane.is_rate else 'ms'}"
+    value = f"{figure(plane.at(bend.spot))} {'tok/s per user' if plane.is_rate else 'ms'}"
     return [
         *sentences,
-        f"Knee in {plane.latency}: {bend.spot.name}, {figure(bend.spot.output_tps)} tokens/s at {value}",
+        f"Knee in {plane.latency}: {bend.spot.name}, {figure(bend.spot.output_tps)} tok/s at {value}",
     ]
 
 
