@@ -28,8 +28,6 @@ _ARRIVALS: Final = {
 }
 """The arrivals whose words are not `KIND arrivals`."""
 
-_RATES: Final = {"requests": "req/s", "sessions": "sessions/s"}
-
 
 def heading(report: Report) -> list[Text]:
     """The model and endpoint; the load and duration; the requests; the measurement."""
@@ -105,18 +103,19 @@ def _measurement(report: Report) -> Iterator[str]:
 
 def load_in_words(load: Mapping[str, Any], unit: str = "requests") -> Iterator[str]:
     """How requests, or sessions, left, one phrase after the other; none where that is not known."""
+    rate_unit = "req/s" if unit == "requests" else f"{unit}/s"
     match load.get("kind"):
         case "closed":
             users = "in flight" if unit == "requests" else f"{unit} open"
             number = clean(load["profile"]) if load.get("profile") else whole(load.get("concurrency"))
             yield f"closed loop with {number} {users}"
         case "constant" if load.get("rate") is not None:
-            yield f"open loop at a constant {as_written(load['rate'])} {_RATES[unit]}"
+            yield f"open loop at a constant {as_written(load['rate'])} {rate_unit}"
         case "trace":
             yield f"open loop, a trace replayed{_speed(load)}"
         case str(kind) if is_open_loop(load):
             name = _ARRIVALS.get(kind) or f"{clean(kind)} arrivals"
-            yield f"open loop, {name}{_burstiness(load)} {_rate(load, unit)}"
+            yield f"open loop, {name}{_burstiness(load)} {_rate(load, rate_unit)}"
         case "offline":
             yield "offline, all requests at once"
         case other if other:
@@ -139,7 +138,7 @@ def _rate(load: Mapping[str, Any], unit: str) -> str:
     if stages := load.get("stages"):
         return f"in {whole(len(stages))} stages"
     shown = as_written(load.get("rate")) if load.get("profile") is None else clean(load["profile"])
-    return f"at {shown} {_RATES[unit]}"
+    return f"at {shown} {unit}"
 
 
 def _speed(load: Mapping[str, Any]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,9 +12,6 @@ from loadgen.sessions.errors import SetupError, UsageError
 from loadgen.sessions.gating.outputs import JUNIT
 from reporter.render.named_verdict import NamedVerdict
 from rulesets.verdict import Verdict, VerdictRow
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HOSTILE = "::stop-commands::x ##[error]y"
 ROW = VerdictRow("a", "a", None, None, "", 0, "FAIL", "fail", None, "so it is", "target")
@@ -54,6 +51,18 @@ def test_a_log_is_not_written_over(tmp_path: Path, option: str) -> None:
     assert log.read_bytes().endswith(b"and so on")
     with pytest.raises(UsageError, match="both name"):
         publish_verdicts(PARTS, tmp_path, environment={}, junit=tmp_path / "a", markdown=tmp_path / "." / "a")
+
+
+def test_nothing_is_written_for_an_object_store(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A derived file is left out, as report.json is; a requested one is refused, without a folder `gs:`."""
+    monkeypatch.chdir(tmp_path)
+    publish_verdicts(PARTS, Path("gs://bucket/run"), environment={})
+    assert not capsys.readouterr().err
+    with pytest.raises(UsageError, match=r"--junit gs:/bucket/junit[.]xml: not written into object stores"):
+        publish_verdicts(PARTS, tmp_path, junit=Path("gs://bucket/junit.xml"), environment={})
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_file_that_was_not_asked_for_may_fail(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -94,7 +94,9 @@ def require_distinct(runs: Iterable[Path]) -> None:
 
 
 def require_no_log(option: str, path: Path | None) -> None:
-    """Refuse to overwrite a log, which cannot be restored."""
+    """Refuse to overwrite a log, which cannot be restored, and an address in an object store."""
+    if path is not None and path.parts[:1] in {("s3:",), ("gs:",)}:
+        raise UsageError(f"{option} {path}: not written into object stores; name a file")
     if path is None or not path.is_file():
         return
     with path.open("rb") as file:

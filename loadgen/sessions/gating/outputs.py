@@ -35,7 +35,7 @@ def write_verdicts(
     """Write junit.xml next to the report, and the other requested files.
 
     A file that an option names must be written. The others are derived like `report.json`: where one cannot
-    be written, a note says so.
+    be written, a note says so. None is written into an object store.
 
     Args:
         parts: The verdicts.
@@ -54,13 +54,11 @@ def write_verdicts(
         raise UsageError(f"--junit and --markdown both name {junit}: give two different files")
     xml = render("verdict", "junit", [*parts, *scored])
     if junit is not None:
-        require_no_log("--junit", junit)
         write_output("--junit", junit, xml)
     if markdown is not None:
-        require_no_log("--markdown", markdown)
         write_output("--markdown", markdown, render("verdict", "md", parts))
     derived = folder / JUNIT
-    if junit is None or junit.absolute() != derived.absolute():
+    if folder.is_dir() and (junit is None or junit.absolute() != derived.absolute()):
         _note(derived, lambda: write_whole(derived, xml.encode()), observer)
     if parts and (named := environment.get(SUMMARY)):
         _note(Path(named), lambda: _append(Path(named), render("verdict", "md", parts)), observer)
@@ -68,6 +66,7 @@ def write_verdicts(
 
 def write_output(option: str, path: Path, content: str) -> None:
     """Write the file of an option, whose folder is created."""
+    require_no_log(option, path)
     try:
         if path.parent == OPEN_FILES:
             with os.fdopen(os.dup(int(path.name)), "w", encoding="utf-8") as file:
