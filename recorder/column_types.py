@@ -58,7 +58,7 @@ def require_types(
         sqlite3.Error: The file is damaged.
     """
     existing = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
-    for table in _WRONG_VALUES.keys() & existing:
+    for table in (table for table in _WRONG_VALUES if table in existing):
         condition, column = _WRONG_VALUES[table]
         name = f"'row of {table}'"
         if table == "events":

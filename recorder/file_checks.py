@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import sqlite3
     from pathlib import Path
 
-_TABLES: Final = frozenset(
+_TABLES: Final = tuple(
     re.findall(r"CREATE TABLE (?:IF NOT EXISTS )?(\w+)", schema.DDL + schema.HEARTBEATS_DDL)
 )
 _LOG_NAME: Final = "events.db"

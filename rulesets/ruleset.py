@@ -123,7 +123,7 @@ class Ruleset:
     @classmethod
     def _of_dict(cls, plain: Mapping[str, Any]) -> Ruleset:
         if unknown := plain.keys() - cls.__dataclass_fields__.keys():
-            raise TypeError(f"there is no {unknown.pop()!r} in a ruleset")
+            raise TypeError(f"there is no {min(unknown)!r} in a ruleset")
         stored = {name: plain[name] for name in _KINDS if name in plain}
         if "audits" in stored:
             stored["audits"] = [

@@ -50,7 +50,7 @@ def compare_points(
         PointComparison(name, runs, compare_runs(replace(settings, runs=list(runs), baseline=[])))
         for name, runs in pairs.items()
     ]
-    left_out = [*(reference.keys() - changed.keys()), *(changed.keys() - reference.keys())]
+    left_out = [name for name in {**reference, **changed} if name not in pairs]
     severest = most_severe(exit_code(point.comparison.status) for point in points)
     worst = next(point for point in points if exit_code(point.comparison.status) == severest)
     reference_name, name = labels([*settings.baseline, *settings.runs])

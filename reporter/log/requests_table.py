@@ -134,7 +134,7 @@ class CompiledRequests:
         connection.execute(f"CREATE TABLE requests AS SELECT {stored.names} FROM read_requests()")  # noqa: S608 (columns)
         while (more := _compiled.constants(self._reader)) is not None:
             former, stored = stored, StoredColumns.of(connection, more[1], self._only_span)
-            for name in stored.columns - former.columns:
+            for name in sorted(stored.columns - former.columns):
                 connection.execute(f"ALTER TABLE requests ADD COLUMN {name} {stored.kinds[name]}")
                 connection.execute(f"UPDATE requests SET {name} = {former.others[name]}")  # noqa: S608 (columns)
             connection.execute(f"INSERT INTO requests BY NAME SELECT {stored.names} FROM read_requests()")  # noqa: S608 (columns)

@@ -81,6 +81,15 @@ def test_a_value_of_another_type_is_damage(a_log: Path, message: str, reader: st
         READERS[reader](a_log)
 
 
+def test_of_several_tables_the_first_of_the_schema_is_named(a_log: Path) -> None:
+    """Two readers of one damaged log give one message."""
+    with closing(sqlite3.connect(a_log)) as log:
+        for change in SWAPS.values():
+            log.execute(change)
+        with pytest.raises(LogError, match=": row of session: settings is blob; to read the rest"):
+            require_types(log, a_log)
+
+
 def test_texts_are_checked_by_those_who_read_them(a_log: Path) -> None:
     """The figures of a report need no texts."""
     with closing(sqlite3.connect(a_log)) as log, log:

@@ -53,7 +53,7 @@ def secrets_of(headers: Mapping[str, str]) -> set[str]:
 def pattern_of(secrets: Iterable[str]) -> re.Pattern[str]:
     """The pattern of secrets in all forms; the longer of two that begin alike goes first."""
     longest_first = sorted(
-        (secret for secret in set(secrets) if len(secret) >= SHORTEST), key=len, reverse=True
+        {secret for secret in secrets if len(secret) >= SHORTEST}, key=lambda of: (len(of), of), reverse=True
     )
     return (
         re.compile("|".join(form for secret in longest_first for form in _forms(secret)))

@@ -43,7 +43,7 @@ def headers_stated(fields: Sequence[tuple[bytes, bytes]], names: frozenset[bytes
 
 
 def _named(value: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]:
-    return {} if names.isdisjoint(value) else {name: value[name] for name in names & value.keys()}
+    return {} if names.isdisjoint(value) else {name: value[name] for name in value if name in names}
 
 
 def _numbers(value: Any) -> Any:

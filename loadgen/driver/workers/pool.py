@@ -241,7 +241,7 @@ class WorkerPool:
         self._stop.drain("worker_lost")
         lost, now_ns = len(worker.open), self._clock.now_ns()
         message = f"worker {worker.number} was lost while the request was under way"
-        for uuid in worker.open:
+        for uuid in sorted(worker.open):
             data = {"error": Failure.WORKER_LOST.value, "message": message}
             self._recorder.put(Event(EventType.ERROR, now_ns, uuid, data))
         if worker.progress is not None:

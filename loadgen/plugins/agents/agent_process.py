@@ -322,5 +322,5 @@ def import_players(codes: AbstractSet[str], paths: tuple[str, ...]) -> None:
     """Import the players of episodes before the first request, or raise `EpisodeCodeError`."""
     from loadgen.plugins.agents.rollout import EpisodePlayer
 
-    for code in codes:
+    for code in sorted(codes):
         EpisodePlayer(code, paths)

@@ -232,7 +232,7 @@ def _require_the_same(prepared: Prepared, run: RunSoFar) -> None:
             f"the prompts differ from the run's: {dataset['name']} had the checksum "
             f"{dataset['sha256'][:16]}…, and now it is {prepared.dataset.sha256[:16]}…; {instead}"
         )
-    for name in run.settings.keys() - _MAY_DIFFER:
+    for name in sorted(run.settings.keys() - _MAY_DIFFER):
         if settings.get(name) != run.settings[name]:
             if name in {"load", "duration_s"} and settings["options"].get("stages") is not None:
                 raise UsageError(

@@ -49,7 +49,7 @@ def has_load(load: LoadSettings) -> bool:
 
 def with_load(settings: AccuracySettings) -> AccuracySettings:
     """The session with the endpoints that its benchmarks know, and with a load where none was given."""
-    for place in {endpoint for task in settings.tasks.task if (endpoint := fact(task, "endpoint"))}:
-        settings = at(place)(settings)
+    for place in dict.fromkeys(fact(task, "endpoint") for task in settings.tasks.task):
+        settings = at(place)(settings) if place else settings
     concurrency = 1 if settings.episodes.sequential else CONCURRENCY
     return settings if has_load(settings.load) else changed(settings, concurrency=concurrency)

@@ -58,7 +58,7 @@ def simulation_reward(termination: str, basis: Sequence[str] | None, parts: Mapp
     missing = sorted(set(basis or ()) - parts.keys())
     if missing:
         raise MalformedError(f"the reward needs {', '.join(missing)}, which was not evaluated")
-    return prod(parts[part] for part in set(basis or ()))
+    return prod(parts[part] for part in sorted(set(basis or ())))
 
 
 def _matches(action: Mapping[str, Any], call: Mapping[str, Any]) -> bool:

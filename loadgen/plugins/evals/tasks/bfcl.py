@@ -166,10 +166,10 @@ def _expected(row: FileRow, answer: FileRow, functions: Sequence[Mapping[str, An
     """The calls that are right."""
     if answer["id"] != row["id"]:
         raise ColumnError(f"{answer.place}: the answer to {answer['id']!r}, where {row['id']!r} should be")
-    names = {function["name"] for function in functions}
+    names = [function["name"] for function in functions]
     expected = answer["ground_truth"]
     if not isinstance(expected, list) or not all(
-        isinstance(call, dict) and names & set(call) for call in expected
+        isinstance(call, dict) and not call.keys().isdisjoint(names) for call in expected
     ):
         raise ColumnError(f"{answer.place}: 'ground_truth' must be a list of calls of {', '.join(names)}")
     return expected

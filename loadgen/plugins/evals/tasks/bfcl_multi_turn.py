@@ -53,7 +53,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
 
 def _chosen(text: str) -> Sequence[str]:
     wanted = set(CATEGORIES if text == "all" else text.split("+"))
-    for part in wanted - set(CATEGORIES):
+    for part in sorted(wanted - set(CATEGORIES)):
         raise TaskError(
             f"bfcl_multi_turn: category={text}: there is no {part!r}{did_you_mean(part, CATEGORIES)}; "
             f"there are all, {', '.join(CATEGORIES)}, and several of them with + between"

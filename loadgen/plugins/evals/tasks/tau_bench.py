@@ -51,7 +51,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
 def chosen(task: str, wanted: str, domains: Sequence[str] | dict[str, Any]) -> list[str]:
     """Read the option `domain`: `all`, or domains with `+` between."""
     names = set(domains if wanted == "all" else wanted.split("+"))
-    for name in names - set(domains):
+    for name in sorted(names - set(domains)):
         raise TaskError(
             f"{task}: domain={wanted}: there is no {name!r}{did_you_mean(name, domains)}; there are all, "
             f"{', '.join(domains)}"

@@ -185,7 +185,7 @@ class RunTable(SuiteTable):
 
     def options(self) -> dict[str, Any]:
         """The options of runs in the table."""
-        own = {name: getattr(self, name) for name in self.model_fields_set & OF_RUNS}
+        own = {name: getattr(self, name) for name in sorted(self.model_fields_set & OF_RUNS)}
         own = {name: value for name, value in own.items() if value is not None}
         gpus = self.gpu_metrics or (["nvml"] if self.telemetry or self.energy_vendor else [])
         return {**own, "gpu_metrics": gpus} if gpus else own
@@ -202,7 +202,7 @@ class Options(SuiteTable):
 
     def values(self) -> dict[str, Any]:
         """The options of the table's runs."""
-        return {name: getattr(self, name) for name in self.model_fields_set - {"name", "model"}}
+        return {name: getattr(self, name) for name in sorted(self.model_fields_set - {"name", "model"})}
 
 
 class NamedModel(Options):
@@ -316,7 +316,7 @@ class _JudgeTable(Gate):
 
     def options(self) -> dict[str, Any]:
         """The options of runs of benchmarks in the table."""
-        return {JUDGE_KEYS[key]: getattr(self, key) for key in self.model_fields_set & JUDGE_KEYS.keys()}
+        return {JUDGE_KEYS[key]: getattr(self, key) for key in JUDGE_KEYS if key in self.model_fields_set}
 
     def gate(self) -> dict[str, Any]:
         """The keys that belong into `[gate]`."""
