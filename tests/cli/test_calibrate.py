@@ -119,6 +119,8 @@ def test_a_machine_is_calibrated(loadgen: Loadgen, tmp_path: Path) -> None:
     assert "within 100 ms of the truth" in again.stdout
     assert run.stdout.endswith(again.stdout)
     assert orjson.loads(loadgen("calibrate", "--show", "--json", **cache).stdout)["calibration"] == stored
+    measured = orjson.loads(loadgen("calibrate", *short, "--json", **cache).stdout)
+    assert [name for name, steps in measured["steps"].items() if steps] == ["requests/s", "streams"]
 
 
 def test_a_plan_beyond_the_calibration_is_warned_of(

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 _SPARE_FILES: Final = 128
 """Descriptors for everything but the connections of streams."""
 
+_KEYS: Final = {"req/s": "requests/s", "streams": "streams"}
+"""The ladders in JSON, by the names of their loads."""
+
 
 def calibrate(settings: CalibrateSettings) -> None:
     """Find the highest load this machine can generate and still measure correctly.
@@ -105,8 +108,7 @@ def _show(calibration: Calibration, taken: Mapping[Work, list[ClimbStep]], *, js
         shown = {
             "calibration": calibration.to_dict(),
             "steps": {
-                name: [tried.to_dict() for tried in steps]
-                for name, steps in zip(("requests/s", "streams"), taken.values(), strict=True)
+                _KEYS[work.name]: [tried.to_dict() for tried in steps] for work, steps in taken.items()
             },
         }
         print_json(shown)
