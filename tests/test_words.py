@@ -70,7 +70,6 @@ VAGUE_PARTS = frozenset({"told", "said", "beside", "anew"})
 
 OTHER_UNITS = frozenset(
     {
-        "docs/performance.md",
         "loadgen/plugins/calibration/command.py",
         "loadgen/plugins/exports/benchmark_report.py",
         "loadgen/plugins/exports/flat_figures.py",

@@ -13,7 +13,7 @@ from loadgen.driver.client.compiled import COMPILED
 from loadgen.driver.client.dialing import Dialer, loop_connect, refused
 from loadgen.driver.client.exchange import REUSED, Setup
 from loadgen.driver.client.failure import Failure
-from loadgen.driver.client.plain_request import PlainRequest
+from loadgen.driver.client.plain_request import PlainRequest, PlainStart
 from loadgen.driver.client.timeouts import Deadlines, TimeLimit
 from loadgen.driver.client.wire_connection import WireConnection, WireLoop
 from loadgen.driver.errors import RequestFailedError
@@ -26,12 +26,10 @@ if TYPE_CHECKING:
     from loadgen.driver.client.connection import Connection
     from loadgen.driver.client.endpoint import Endpoint, Request
     from loadgen.driver.client.exchange import Exchange
-    from loadgen.driver.client.plain_protocols import NextTurns, PlainTurn
-    from loadgen.driver.client.plain_shapes import PlainShapes
+    from loadgen.driver.client.plain_protocols import NextTurns
     from loadgen.driver.client.ready import Ready
     from loadgen.driver.client.silence_timeouts import Silence, SilenceTimeouts
     from loadgen.driver.client.timeouts import Timeouts
-    from recorder.event import EventType
     from recorder.schema import Row
 
     AnyConnection = Connection | WireConnection
@@ -75,42 +73,24 @@ class HttpTransport:
         self._relay: NextTurns | None = None
         self._relaying: tuple[int, int] | None = None
 
-    def plain(
-        self,
-        turn: PlainTurn,
-        issued: tuple[EventType, int, str, Any],
-        shapes: PlainShapes,
-        resumed: Callable[[Any, bool], Exchange],
-        *,
-        answers: bool = False,
-    ) -> PlainRequest | None:
-        """Send a request that compiled code follows, or return None; `send` follows a `resumed` exchange."""
-        if not (self._idle and shapes.version) or self._unasked or self._silence is not None:
+    def plain(self, start: PlainStart) -> PlainRequest | None:
+        """Send a request that compiled code follows, or return None; `send` follows a resumed exchange."""
+        if self._unasked or self._silence is not None or not (self._idle and start.shapes.version):
             return None
-        if not (connection := self._idle[-1]).reusable:
-            return None
-        plain = self._sent_plain(
-            connection, turn, row(issued), turn.sent_members, shapes, resumed, answers=answers
-        )
+        connection = self._idle[-1]
+        members = start.turn.sent_members
+        plain = self._plain(start, connection, row(start.issued), members) if connection.reusable else None
         if plain is not None:
             self._idle.pop()
         return plain
 
-    def dials_plain(self, shapes: PlainShapes) -> bool:
+    def dials_plain(self, start: PlainStart) -> bool:
         """Whether a request needs a new connection, where compiled code can follow it (`plain_dialed`)."""
         is_usual = not (self._idle or self._unasked) and self._silence is None
-        return is_usual and shapes.version > 0 and type(self._reader) is WireLoop
+        return is_usual and start.shapes.version > 0 and type(self._reader) is WireLoop
 
     async def plain_dialed(
-        self,
-        turn: PlainTurn,
-        issued: tuple[EventType, int, str, Any],
-        shapes: PlainShapes,
-        resumed: Callable[[Any, bool], Exchange],
-        exchange: Exchange,
-        members: Callable[[], str],
-        *,
-        answers: bool = False,
+        self, start: PlainStart, exchange: Exchange, members: Callable[[], str]
     ) -> PlainRequest | None:
         """Send a request on a new connection, as `plain` does; return None where `send` goes on.
 
@@ -118,7 +98,7 @@ class HttpTransport:
         those of the event of the sending.
         """
         assert isinstance(self._reader, WireLoop)  # noqa: S101 (`dials_plain` has looked)
-        self._reader.wire.issued(row(issued))
+        self._reader.wire.issued(row(start.issued))
         self._deadlines.start(exchange)
         try:
             opened = connection, exchange.setup = await self._dialed(exchange)
@@ -127,43 +107,28 @@ class HttpTransport:
             return None
         finally:
             self._deadlines.stop(exchange)
-        self._opened[exchange] = opened
-        if exchange.ended_ns is not None:
-            return None
-        known = 0, issued[1], issued[2], None, None, None
-        due_s = self._deadlines.after(issued[1])
-        plain = self._sent_plain(
-            connection, turn, known, members(), shapes, resumed, exchange.setup, due_s, answers=answers
-        )
-        if plain is not None:
-            del self._opened[exchange]
+        plain, without_row = None, (0, *start.issued[1:3], None, None, None)
+        if exchange.ended_ns is None:
+            plain = self._plain(start, connection, without_row, members(), exchange.setup)
+        if plain is None:
+            self._opened[exchange] = opened
         return plain
 
-    def _sent_plain(
-        self,
-        connection: AnyConnection,
-        turn: PlainTurn,
-        issued: Row,
-        members: str,
-        shapes: PlainShapes,
-        resumed: Callable[[Any, bool], Exchange],
-        setup: Setup = REUSED,
-        due_s: float | None = None,
-        *,
-        answers: bool,
+    def _plain(
+        self, start: PlainStart, connection: AnyConnection, issued: Row, members: str, setup: Setup = REUSED
     ) -> PlainRequest | None:
-        reader, relay = self._reader, None if answers else self._relay
+        reader, relay = self._reader, None if start.answers else self._relay
         if type(connection) is not WireConnection or type(reader) is not WireLoop:
             return None
-        if self._taught != shapes.version:
-            self._taught = shapes.version
-            reader.wire.teach(shapes.source())
+        if self._taught != start.shapes.version:
+            self._taught = start.shapes.version
+            reader.wire.teach(start.shapes.source())
         over = partial(self._plain_over, connection)
-        plain = PlainRequest(turn, issued[1], connection, resumed, over, relay, reader.loop, setup)
-        data = self.endpoint.http1(turn.request)
-        if not connection.plain(data, issued, members, plain, answers=answers, relays=relay is not None):
+        plain = PlainRequest(start, connection, over, relay, reader.loop, setup)
+        data, relays = self.endpoint.http1(start.turn.request), relay is not None
+        if not connection.plain(data, issued, members, plain, answers=start.answers, relays=relays):
             return None
-        self._deadlines.start(plain, due_s)
+        self._deadlines.start(plain, None if setup.reused else self._deadlines.after(plain.issued_ns))
         if not plain.sent_ns:
             plain.give_up()
         elif relay is not None:

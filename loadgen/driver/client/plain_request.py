@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from asyncio import Future
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from loadgen.driver.client.exchange import REUSED
 
@@ -12,18 +12,31 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from loadgen.driver.client.exchange import Exchange, Setup
-    from loadgen.driver.client.plain_protocols import Carrier, NextTurns
+    from loadgen.driver.client.plain_protocols import Carrier, NextTurns, PlainTurn
+    from loadgen.driver.client.plain_shapes import PlainShapes
+    from recorder.event import EventType
 
 PlainEnd = tuple[int, int, int, int, bytes | None]
 """The end of a plain request, whose rows are written: connection, TTFT in ns, tokens, time in ns, answer."""
 
 
+class PlainStart(NamedTuple):
+    """A request that compiled code may follow."""
+
+    turn: PlainTurn
+    issued: tuple[EventType, int, str, Any]  #: the event of the issue
+    shapes: PlainShapes
+    resumed: Callable[[Any, bool], Exchange]
+    """Makes an exchange of the turn and whether the log has the first chunk, for an unusual response."""
+    answers: bool  #: whether the answer is read
+
+
 class PlainRequest:
     """The observer of a connection while compiled code follows the response.
 
-    `resumed` makes an exchange of the turn and whether the log has the first chunk, to follow the rest of an
-    unusual response; `is_over` is called then, or at the end. With a `relay`, prepared requests may leave on
-    the connection where the request ends: `learn` makes the object the observer of the latest one.
+    `is_over` is called at the end, or where an exchange follows the rest of an unusual response. With a
+    `relay`, prepared requests may leave on the connection where the request ends: `learn` makes the object
+    the observer of the latest one.
 
     Attributes:
         turn: What the request belongs to.
@@ -44,25 +57,23 @@ class PlainRequest:
 
     def __init__(
         self,
-        turn: Any,
-        issued_ns: int,
+        start: PlainStart,
         connection: Carrier,
-        resumed: Callable[[Any, bool], Exchange],
         is_over: Callable[[PlainRequest], None],
         relay: NextTurns | None,
         loop: AbstractEventLoop,
-        setup: Setup = REUSED,
+        setup: Setup,
     ) -> None:
-        self.turn = turn
+        self.turn: Any = start.turn
         self.setup = setup
         self.connection = connection
         # Without the loop, a future asks for the process id.
         self.finished: Future[PlainEnd | None] = Future(loop=loop)
         self.exchange: Exchange | None = None
         self.ticket = self.sent_ns = 0
-        self.issued_ns = issued_ns
+        self.issued_ns = start.issued[1]
         self.deadline: tuple[int, int] | None = None
-        self._resumed = resumed
+        self._resumed = start.resumed
         self._is_over = is_over
         self._relay = relay
 

@@ -16,6 +16,7 @@ from loadgen.driver.client.exchange import Exchange
 from loadgen.driver.client.frame_cache import Shapes
 from loadgen.driver.client.http_transport import HttpTransport
 from loadgen.driver.client.memory_bounds import SHIP_BYTES, Allowance
+from loadgen.driver.client.plain_request import PlainRequest, PlainStart
 from loadgen.driver.client.redaction import hidden
 from loadgen.driver.client.stream import ResponseStream
 from loadgen.driver.errors import RequestFailedError
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from loadgen.driver.client.codec import Codec, Generation
-    from loadgen.driver.client.plain_request import PlainRequest
     from loadgen.driver.client.transport import Transport
     from loadgen.driver.phase import Phase
     from loadgen.driver.requests.cache_buster import TraceContext
@@ -151,11 +151,11 @@ class RequestRunner:
         try:
             exchange = None
             if self._in_c and use is not _READ:
-                transport, answers = self._in_c[endpoint], use is not _MEASURED
-                plain = transport.plain(turn, issued, self._shapes, self._resumed, answers=answers)
-                if plain is None and transport.dials_plain(self._shapes):
+                transport = self._in_c[endpoint]
+                start = PlainStart(turn, issued, self._shapes, self._resumed, use is not _MEASURED)
+                if (plain := transport.plain(start)) is None and transport.dials_plain(start):
                     exchange = self._exchange(opened, 1, turn.trace, self._codec)
-                    plain = await self._plain_dialed(transport, turn, issued, exchange, answers=answers)
+                    plain = await self._plain_dialed(transport, start, turn.trace, exchange)
                 if plain is not None:
                     try:
                         end = await plain.finished
@@ -178,23 +178,16 @@ class RequestRunner:
             del self._open[opened]
 
     async def _plain_dialed(
-        self,
-        transport: HttpTransport,
-        turn: IssuedTurn,
-        issued: tuple[EventType, int, str, Any],
-        exchange: Exchange,
-        *,
-        answers: bool,
+        self, transport: HttpTransport, start: PlainStart, trace: TraceContext | None, exchange: Exchange
     ) -> PlainRequest | None:
-        request_id, span_id = issued[2], None if turn.trace is None else turn.trace.span_id
+        request_id = start.issued[2]
 
         def members() -> str:
-            return orjson.dumps(sent_payload(exchange, request_id, 1, span_id))[1:-1].decode()
+            sent = sent_payload(exchange, request_id, 1, None if trace is None else trace.span_id)
+            return orjson.dumps(sent)[1:-1].decode()
 
         try:
-            return await transport.plain_dialed(
-                turn, issued, self._shapes, self._resumed, exchange, members, answers=answers
-            )
+            return await transport.plain_dialed(start, exchange, members)
         except asyncio.CancelledError:
             self._emit_cancelled(request_id, exchange, 1)
             exchange.stream.release()
