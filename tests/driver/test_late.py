@@ -224,6 +224,21 @@ def test_segments_of_an_older_connection(pair: tuple[socket.socket, StampingSock
     assert waiting.together() > 0
 
 
+def test_counting_leaves_a_reset_to_the_next_read(pair: tuple[socket.socket, StampingSocket]) -> None:
+    """Otherwise that read would find an orderly end."""
+    server, client = pair
+    counted = SegmentCounter(client, fresh=True)
+    server.sendall(b"data")
+    server.sendall(b"data")
+    server.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+    server.close()
+    client.recv(100)
+    counted.reads += 1
+    assert counted.together() == 1
+    with pytest.raises(ConnectionResetError):
+        client.recv(100)
+
+
 class Counted:
     """Segments as a test wants them."""
 

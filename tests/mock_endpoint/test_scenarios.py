@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import socket
 from http.client import HTTPConnection
@@ -11,12 +12,14 @@ from urllib.parse import urlsplit
 import orjson
 import pytest
 
+from loadgen.driver.client.arrival import StampingSocket
 from loadgen.driver.client.failure import Failure
 from loadgen.mock_endpoint import MockOptionsError, MockSetupError, start_mock
 from loadgen.mock_endpoint.scenarios.catalog import CHAOS, SCENARIOS
 from loadgen.mock_endpoint.scenarios.chaos import AFTER_UNASKED, FAULTS, SHORT, Chaos
 from loadgen.mock_endpoint.scenarios.expectation import expectation
 from loadgen.mock_endpoint.scenarios.frame_writers import DIALECTS, STREAMED
+from loadgen.mock_endpoint.scenarios.played_socket import PlayedSocket
 from loadgen.mock_endpoint.scenarios.scenario import COMPLETED
 from loadgen.mock_endpoint.scenarios.steps import Close, Send
 from tests.for_each import for_each
@@ -189,6 +192,30 @@ def test_a_reset_is_a_reset(server: MockProcess) -> None:
     """The client's kernel reports it."""
     with pytest.raises(ConnectionResetError):
         raw(server, post("/reset_unanswered/v1/chat/completions"))
+
+
+def test_what_is_sent_before_a_reset_arrives() -> None:
+    """Also what the congestion window holds back while the client reads nothing."""
+    pieces = [b"x" * 270] * 200
+
+    async def play(sock: StampingSocket) -> None:
+        played = PlayedSocket(sock, None)
+        for piece in pieces:
+            await played.send(piece)
+        await played.reset_at_close()
+
+    received: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        client = socket.create_connection(listener.getsockname(), timeout=120)
+        accepted, _ = listener.accept()
+    with client:
+        with StampingSocket(fileno=accepted.detach()) as sock:
+            sock.settimeout(0)
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            asyncio.run(play(sock))
+        with pytest.raises(ConnectionResetError):
+            received.extend(iter(lambda: client.recv(65536), b""))
+    assert b"".join(received) == b"".join(pieces)
 
 
 def test_a_client_that_leaves_is_noted(server: MockProcess) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import socket
+import fcntl
+import termios
 from typing import TYPE_CHECKING, Final
 
 from loadgen.driver.client.arrival_bounds import Late
@@ -55,11 +56,10 @@ class SegmentCounter:
         return more
 
     def _is_drained(self) -> bool:
+        # A peek would take the error of a reset, and the next read would be an orderly end.
         try:
-            return not self._sock.recv(1, socket.MSG_PEEK)
-        except BlockingIOError:
-            return True
-        except OSError:
+            return not any(fcntl.ioctl(self._sock, termios.FIONREAD, bytes(4)))
+        except (OSError, ValueError):
             return False
 
 

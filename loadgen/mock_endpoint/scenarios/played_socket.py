@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import socket
 import struct
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -12,6 +14,11 @@ if TYPE_CHECKING:
     from loadgen.mock_endpoint.tls_filter import TlsLayer
 
 _READ: Final = 64 * 1024
+_LOOK_AGAIN_S: Final = 0.001
+
+_SIOCOUTQNSD: Final = 0x894B
+"""How many bytes have not left yet (linux/sockios.h)."""
+
 _AT_ONCE: Final = struct.pack("ii", 1, 0)
 """`struct linger`: closing sends a RST."""
 
@@ -52,6 +59,18 @@ class PlayedSocket:
         if self._tls:
             await self._loop.sock_sendall(self._sock, self._tls.end())
 
-    def reset_at_close(self) -> None:
-        """Make the close of the socket a RST."""
+    async def reset_at_close(self) -> None:
+        """Make the close of the socket a RST, once all bytes have left.
+
+        A RST discards those that wait for the congestion window. Those that have left stay readable.
+        """
+        while _holds_back(self._sock):  # noqa: ASYNC110 (polled: nothing signals it)
+            await asyncio.sleep(_LOOK_AGAIN_S)
         self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
+
+
+def _holds_back(sock: socket.socket) -> bool:
+    """Whether the kernel has bytes that have not left; no, where it does not tell."""
+    with suppress(OSError):
+        return any(fcntl.ioctl(sock, _SIOCOUTQNSD, bytes(4)))
+    return False

@@ -50,7 +50,7 @@ class Player:
             case StallStep():
                 await self._reader.hung_up()
             case Reset():
-                self._client.reset_at_close()
+                await self._client.reset_at_close()
             case Close():
                 await self._client.end()
         return isinstance(step, Send)
