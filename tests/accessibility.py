@@ -30,10 +30,14 @@ def violations(tab: Any, *rules: str) -> list[tuple[str, str, str]]:
     """
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs the extra `dev`").Axe()
     tab.evaluate(_WITHOUT_REPETITIONS)
+    # Twice as fast from its second run on a page, once it has been compiled.
+    if not tab.evaluate("'axe' in window"):
+        tab.evaluate(axe.axe_script)
     options = {"resultTypes": ["violations"]} | ({"runOnly": list(rules)} if rules else {})
+    found = tab.evaluate("async (options) => (await axe.run(options)).violations", options)
     return [
         (violation["id"], violation["nodes"][0]["html"][:200], violation["nodes"][0]["failureSummary"])
-        for violation in axe.run(tab, options=options).response["violations"]
+        for violation in found
     ]
 
 
