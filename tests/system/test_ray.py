@@ -80,10 +80,12 @@ class Nodes:
 
     def __init__(self) -> None:
         os.environ["RAY_AUTH_MODE"] = "disabled"  # before Ray is imported: else it puts a token into HOME
+        # Else each session has a process started for every CPU of the cluster, at 1 s of CPU time each.
+        os.environ["RAY_prestart_worker_first_driver"] = "0"  # noqa: SIM112 (Ray's name)
         import ray
         from ray.cluster_utils import Cluster
 
-        options = {"num_cpus": 2, "object_store_memory": MEMORY}
+        options = {"num_cpus": 2, "object_store_memory": MEMORY, "include_log_monitor": False}
         self._cluster = Cluster(initialize_head=True, head_node_args={**options, "include_dashboard": False})
         self.address = self._cluster.address
         self.second = self._cluster.add_node(**options)
@@ -91,7 +93,7 @@ class Nodes:
         self._third = subprocess.Popen(
             [
                 *(*prefix, sys.executable, "-m", "ray.scripts.scripts", "start"),
-                *(f"--address={self.address}", "--num-cpus=2", "--block"),
+                *(f"--address={self.address}", "--num-cpus=2", "--block", "--include-log-monitor=false"),
                 f"--object-store-memory={MEMORY}",
             ],
             stdout=subprocess.DEVNULL,
