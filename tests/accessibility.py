@@ -34,10 +34,10 @@ def violations(tab: Any, *rules: str) -> list[tuple[str, str, str]]:
     if not tab.evaluate("'axe' in window"):
         tab.evaluate(axe.axe_script)
     options = {"resultTypes": ["violations"]} | ({"runOnly": list(rules)} if rules else {})
-    found = tab.evaluate("async (options) => (await axe.run(options)).violations", options)
+    seen = tab.evaluate("async (options) => (await axe.run(options)).violations", options)
     return [
         (violation["id"], violation["nodes"][0]["html"][:200], violation["nodes"][0]["failureSummary"])
-        for violation in found
+        for violation in seen
     ]
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import trustme
 from hypothesis import settings
 
 from loadgen.driver.system.signals import ENDING
@@ -108,6 +109,22 @@ def _broken_pipes() -> Iterator[None]:
     signal.signal(signal.SIGPIPE, BROKEN_PIPES)
     yield
     signal.signal(signal.SIGPIPE, BROKEN_PIPES)
+
+
+@pytest.fixture(scope="session")
+def _authorities(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file of one authority that has issued nothing."""
+    file = tmp_path_factory.mktemp("trust") / "ca.pem"
+    trustme.CA().cert_pem.write_to_path(file)
+    return file
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _trust(_authorities: Path) -> Iterator[None]:
+    """Trust one authority: a TLS context reads all of them, which takes 30 ms with the system's."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SSL_CERT_FILE", str(_authorities))
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -24,12 +24,12 @@ from loadgen.plugins.selftest import (
     run_rows,
     spoken_requests,
     stated_requests,
+    trial,
     uploads,
     vector_requests,
 )
 from loadgen.plugins.selftest.conformance_table import table
 from loadgen.plugins.selftest.selftest_row import rows
-from loadgen.plugins.selftest.trial import try_all
 from loadgen.sessions.settings.perf import perf_settings
 
 if TYPE_CHECKING:
@@ -68,7 +68,8 @@ def each_scenario(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[RowRes
     folder = tmp_path_factory.mktemp("selftest")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("no_proxy", "*")
-        return try_all(in_first("native"), folder), folder
+        patch.setattr(trial, "CALM", ())  # no test looks at times
+        return trial.try_all(in_first("native"), folder), folder
 
 
 def test_every_scenario_passes(each_scenario: tuple[list[RowResult], Path]) -> None:
@@ -82,10 +83,11 @@ def test_every_scenario_passes(each_scenario: tuple[list[RowResult], Path]) -> N
 def test_every_scenario_passes_over_tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """TLS changes no figure and no failure, and compiled code follows requests over TLS."""
     monkeypatch.setenv("no_proxy", "*")
+    monkeypatch.setattr(trial, "CALM", ())
     tried = [row for row in in_first("native") if row.scenario.place == "http"]
     # Tickets of TLS 1.3 come after the request, and are not the first bytes of a response.
     tried += rows(["no_answer", "closes_when_idle"], ["chat"], ["aiohttp"])
-    results = try_all(tried, tmp_path / "logs", tls=True)
+    results = trial.try_all(tried, tmp_path / "logs", tls=True)
     assert len(results) > 100
     assert wrong(results) == {}
     assert any(result.plain for result in results) == is_compiled(ssl.create_default_context())
@@ -102,7 +104,7 @@ def test_every_row_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     in_others = [row for row in rows((), None, [MEASURES_BEST]) if row.protocol != row.scenario.protocols[0]]
     tried = [*in_others, *in_first("python"), *in_turn("aiohttp")]
     assert {row.transport for row in tried} == {*TRANSPORTS}
-    judged = try_all(tried, tmp_path / "logs")
+    judged = trial.try_all(tried, tmp_path / "logs")
     assert len(judged) > 500
     assert wrong(judged) == {}
     on_time = {row_result.row.scenario.name for row_result in judged if row_result.passed}
@@ -218,7 +220,7 @@ def test_a_client_that_reads_late_passes(tmp_path: Path, monkeypatch: pytest.Mon
         return receive(self, buffers, flags)
 
     monkeypatch.setattr(ObservedSocket, "receive", late)
-    (judged,) = try_all(rows([name], ["messages"], ["aiohttp"]), tmp_path / "logs", at_once=1)
+    (judged,) = trial.try_all(rows([name], ["messages"], ["aiohttp"]), tmp_path / "logs", at_once=1)
     assert [miss.what for miss in judged.misses] == []
 
 
@@ -246,7 +248,7 @@ def careless(_: str, __: Mapping[str, Any]) -> Any:
 def test_a_client_with_errors_fails(tmp_path: Path) -> None:
     """Each of its errors makes the row fail that is about it; what it does right still passes."""
     names = ["role_early", "reasoning", "error_frame", "ends_early", "tool_calls", "usage_null", "http_429"]
-    judged = try_all(rows(names, ["chat"], ["native"]), tmp_path, make_codec=careless)
+    judged = trial.try_all(rows(names, ["chat"], ["native"]), tmp_path, make_codec=careless)
     differs = wrong(judged)
     assert {result.row.scenario.name for result in judged if str(result.row) in differs} == set(names[:5])
     misses = {

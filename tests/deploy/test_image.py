@@ -47,6 +47,11 @@ def wheelhouse(folder: Path, python: str) -> None:
     subprocess.run([*fetch, *wheels, *needed], check=True, capture_output=True)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _trust() -> None:
+    """Trust the system's authorities, to fetch wheels."""
+
+
 @pytest.fixture(scope="module")
 def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """The image, built without access to an index."""
