@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import socket
 import time
@@ -16,6 +17,7 @@ import pytest
 
 from loadgen.driver.client.arrival import StampingSocket, timestamp_source
 from loadgen.driver.client.compiled import COMPILED
+from loadgen.driver.client.wire_connection import End, ReceivedBatch
 
 pytestmark = pytest.mark.skipif(not COMPILED, reason="the compiled I/O loop is not built")
 
@@ -105,3 +107,29 @@ def test_the_thread_is_named_and_asks_for_short_slices_of_time() -> None:
     while io_threads() - before:
         assert time.monotonic() < give_up_at
         os.sched_yield()
+
+
+def test_a_reset_that_is_read_late_is_no_orderly_end() -> None:
+    """The end of the connection is that of a body without a length; a look at what waits takes no error."""
+    from loadgen.driver.client._wire import Wire
+
+    with closing(Wire()) as wire, socket.create_server(("127.0.0.1", 0)) as listener:
+        wire.stop()  # what is called reads
+        client = StampingSocket()
+        client.stamp_arrivals()
+        client.connect(listener.getsockname())
+        server, _ = listener.accept()
+        connection = wire.add(client.detach())
+        wire.request(connection, b"GET / HTTP/1.1\r\n\r\n")
+        server.recv(100)
+        server.sendall(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
+        assert wire.catch_up()
+        time.sleep(0.001)
+        for part in (b"one", b"two"):
+            server.sendall(part)
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+        server.close()
+        time.sleep(0.001)
+        wire.catch_up()
+        ends = [ReceivedBatch(*batch) for batch in wire.collect(8)]
+    assert [(end.end, end.error) for end in ends] == [(End.CUT, errno.ECONNRESET)]
