@@ -109,7 +109,7 @@ def test_the_thread_is_named_and_asks_for_short_slices_of_time() -> None:
         os.sched_yield()
 
 
-def test_a_reset_that_is_read_late_is_no_orderly_end() -> None:
+def test_a_reset_that_is_read_late_is_a_cut() -> None:
     """The end of the connection is that of a body without a length; a look at what waits takes no error."""
     from loadgen.driver.client._wire import Wire
 
