@@ -43,7 +43,7 @@ _ENDS: Final = 3
 """Blocks at the start, and at the end, whose response times are compared."""
 
 _SQL: Final = """
-WITH firsts AS (
+WITH firsts AS NOT MATERIALIZED (
     SELECT issued_ns, ended_ns, status
     FROM requests
     WHERE measured AND coalesce(turn, 0) = 0 AND issued_ns IS NOT NULL
