@@ -9,6 +9,7 @@ import pytest
 
 from loadgen.cli.terminal.show import print_as, publish_verdicts
 from loadgen.sessions.errors import SetupError, UsageError
+from loadgen.sessions.files.run_folder import new_run_folder
 from loadgen.sessions.gating.outputs import JUNIT
 from reporter.render.named_verdict import NamedVerdict
 from rulesets.verdict import Verdict, VerdictRow
@@ -62,6 +63,8 @@ def test_nothing_is_written_for_an_object_store(
     assert not capsys.readouterr().err
     with pytest.raises(UsageError, match=r"--junit gs:/bucket/junit[.]xml: not written into object stores"):
         publish_verdicts(PARTS, tmp_path, junit=Path("gs://bucket/junit.xml"), environment={})
+    with pytest.raises(UsageError, match=r"--out s3:/bucket/run: not written into object stores"):
+        new_run_folder(Path("s3://bucket/run"), "model")
     assert not list(tmp_path.iterdir())
 
 

@@ -44,6 +44,7 @@ def new_run_folder(out: Path | None, model: str) -> Path:
 
 def require_empty(out: Path, name: str) -> None:
     """Refuse to write a run into a folder of other things, which would hide other runs in it."""
+    _require_local("--out", out, "folder")
     if out.exists() and not out.is_dir():
         raise UsageError(
             f"--out {out}: a file, not a folder; type --out {shlex.quote(str(out.parent / name))}"
@@ -82,6 +83,11 @@ def still_running(run: Path) -> BeingWrittenError:
     )
 
 
+def _require_local(option: str, path: Path, kind: str) -> None:
+    if path.parts[:1] in {("s3:",), ("gs:",)}:
+        raise UsageError(f"{option} {path}: not written into object stores; name a {kind}")
+
+
 def require_distinct(runs: Iterable[Path]) -> None:
     """Refuse a run named twice: a run does not differ from itself."""
     seen: dict[Path, Path] = {}
@@ -95,9 +101,10 @@ def require_distinct(runs: Iterable[Path]) -> None:
 
 def require_no_log(option: str, path: Path | None) -> None:
     """Refuse to overwrite a log, which cannot be restored, and an address in an object store."""
-    if path is not None and path.parts[:1] in {("s3:",), ("gs:",)}:
-        raise UsageError(f"{option} {path}: not written into object stores; name a file")
-    if path is None or not path.is_file():
+    if path is None:
+        return
+    _require_local(option, path, "file")
+    if not path.is_file():
         return
     with path.open("rb") as file:
         if file.read(len(_BEGINS_A_LOG)) == _BEGINS_A_LOG:
