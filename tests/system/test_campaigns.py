@@ -73,7 +73,7 @@ def test_chaos_takes_faults(campaign: Any) -> None:
     assert list(faulty(100, 0, 0.0)) == []
     for faults in (0, 1_500, 2_500):
         assert list(faulty(10_000, faults, 0.2)) == [
-            f"{faults} of 10000 requests met a fault, and 20% of them were to"
+            f"{faults} of 10000 requests met a fault, and 20 % of them were to"
         ]
 
 
