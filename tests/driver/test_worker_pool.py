@@ -168,8 +168,10 @@ def test_every_worker_sends_telemetry(quick_mock: MockProcess, tmp_path: Path) -
     asyncio.run(scenario())
     payload = [data for data in of(EventType.TELEMETRY, events(log)) if data["source"] == "client"]
     assert {data["worker"] for data in payload} == {0, 1}
-    keys = {"loop_lag_p50_ms", "loop_lag_max_ms", "cpu_share", "cpu_wait_share", "gc_pause_max_ms"}
+    # A last part of a second has too few ticks for a median.
+    keys = {"loop_lag_max_ms", "cpu_share", "cpu_wait_share", "gc_pause_max_ms"}
     assert all(data.keys() >= keys | {"in_flight", "backlog_events", "held_up_ms"} for data in payload)
+    assert any("loop_lag_p50_ms" in data for data in payload)
 
 
 @pytest.mark.slow
