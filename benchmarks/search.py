@@ -27,7 +27,7 @@ TTFT_MS: Final = 100
 GAP_MS: Final = 5
 TOKENS: Final = 20
 LIMIT: Final = SLOTS / ((TTFT_MS + GAP_MS * (TOKENS - 1)) / 1e3)
-"""In req/s."""
+"""The rate, in req/s."""
 
 OFF: Final = 0.05
 LONGEST_S: Final = 120.0

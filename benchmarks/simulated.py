@@ -85,7 +85,7 @@ class Simulated:
         return {"issued": len(self.completed), "completed": len(self.completed), "failed": 0, "cancelled": 0}
 
     def rate(self, name: str, where: object) -> Rate:
-        """In req/s or tok/s, over equal spans of time as `reporter.measured.rates` cuts them."""
+        """The rates, in req/s or tok/s, over equal spans of time as `reporter.measured.rates` cuts them."""
         del where
         ends = sorted(self.completed)
         spans = 32

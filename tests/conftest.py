@@ -121,7 +121,7 @@ def _authorities(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module", autouse=True)
 def _trust(_authorities: Path) -> Iterator[None]:
-    """Trust one authority: a TLS context reads all of them, which takes 30 ms with the system's."""
+    """Trust one authority: a TLS context takes 30 ms to read those of the system."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SSL_CERT_FILE", str(_authorities))
         yield

@@ -114,7 +114,7 @@ class RateSpan:
 
     @property
     def rate(self) -> float:
-        """Issued req/s."""
+        """The issued req/s."""
         return self.issued / self.seconds
 
     @property
@@ -124,7 +124,7 @@ class RateSpan:
 
     @property
     def completed_rate(self) -> float:
-        """Completed req/s."""
+        """The completed req/s."""
         return sum(block.completed for block in self.blocks) / self.seconds
 
 

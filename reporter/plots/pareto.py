@@ -44,7 +44,7 @@ class Plane:
         return self.name == INTERACTIVITY
 
     def at(self, spot: Spot) -> float:
-        """Where a spot lies on the axis, in tok/s or in ms."""
+        """The place of a spot on the axis, in tok/s or in ms."""
         return 1e3 / spot.cost_ms if self.is_rate else spot.cost_ms
 
 

@@ -29,7 +29,7 @@ def test_late_ones_are_called_in_order() -> None:
 
 
 def test_a_deadline_is_the_time_that_was_given() -> None:
-    """Counted from its start."""
+    """The callback of a deadline has the time limit, counted from the start."""
 
     async def scenario() -> None:
         late: asyncio.Queue[float] = asyncio.Queue()
@@ -60,7 +60,7 @@ def test_none_is_late_after_the_end() -> None:
 
 
 def test_one_whose_time_began_earlier_has_its_own_end() -> None:
-    """Before those that began before it here; it can be stopped like any other."""
+    """A continued time limit ends before those that were started earlier, and can be stopped."""
 
     async def scenario() -> list[tuple[str, float]]:
         late: asyncio.Queue[tuple[str, float]] = asyncio.Queue()

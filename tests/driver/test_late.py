@@ -225,7 +225,7 @@ def test_segments_of_an_older_connection(pair: tuple[socket.socket, StampingSock
 
 
 def test_counting_leaves_a_reset_to_the_next_read(pair: tuple[socket.socket, StampingSocket]) -> None:
-    """Otherwise that read would find an orderly end."""
+    """The next read of a reset connection raises, after segments were counted."""
     server, client = pair
     counted = SegmentCounter(client, fresh=True)
     server.sendall(b"data")

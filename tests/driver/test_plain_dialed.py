@@ -48,7 +48,7 @@ async def learnt(server: ScriptedServer, **options: Any) -> Asked:
 
 
 async def at_once(asked: Asked, times: int) -> list[TurnOutcome]:
-    """Ask so often at once, and close the transport."""
+    """Ask a number of times at once, and close the transport."""
     outcomes = await asyncio.gather(*(asked.ask() for _ in range(times)))
     await asked.transport.close()
     return outcomes

@@ -195,7 +195,7 @@ def test_a_reset_is_a_reset(server: MockProcess) -> None:
 
 
 def test_what_is_sent_before_a_reset_arrives() -> None:
-    """Also what the congestion window holds back while the client reads nothing."""
+    """A reset follows even what the congestion window holds back while the client reads nothing."""
     pieces = [b"x" * 270] * 200
 
     async def play(sock: StampingSocket) -> None:

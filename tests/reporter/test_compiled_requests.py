@@ -127,7 +127,7 @@ def test_the_table_is_that_of_the_sql(
 def test_columns_with_one_value_are_left_to_a_view(
     a_run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Those of many requests."""
+    """The table of many requests stores no column of one value."""
     reads_as_many(monkeypatch)
     for run in (varied(a_run).write(), a_run().answers(50, 60).ends().write()):
         by_code, by_sql = tables_of(run, monkeypatch)
@@ -187,7 +187,7 @@ def test_columns_with_one_value_that_are_settled(
 def test_times_between_chunks_are_counted_while_they_are_read(
     a_run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch, longest_ms: int
 ) -> None:
-    """Those of completed requests of the performance phase; long ones are left to the SQL."""
+    """Compiled code counts the gaps of completed requests of the performance phase; SQL counts long ones."""
     reads_as_many(monkeypatch)
     monkeypatch.setattr(requests_table, "LONG_BYTES", 0)
     run = a_run().answers(50, 60, issue={"phase": "warmup"}).answers(50, kind=EventType.CANCELLED)

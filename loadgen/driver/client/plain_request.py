@@ -27,7 +27,7 @@ class PlainStart(NamedTuple):
     issued: tuple[EventType, int, str, Any]  #: the event of the issue
     shapes: PlainShapes
     resumed: Callable[[Any, bool], Exchange]
-    """Makes an exchange of the turn and whether the log has the first chunk, for an unusual response."""
+    """Makes an exchange for an unusual response, of the turn and whether the log has the first chunk."""
     answers: bool  #: whether the answer is read
 
 

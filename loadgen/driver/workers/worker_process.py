@@ -52,7 +52,7 @@ COMPLETENESS_INTERVAL_S: Final = 0.04
 """How often a worker tells until when all that has ended is among its events."""
 
 PROGRESS_EVERY: Final = 2
-"""How many times that a worker tells how it is getting on: an error budget is spent so much late at most."""
+"""The completeness messages per message that has progress: an error budget is spent so much late at most."""
 
 
 def main(fd: int, counter_fd: int, transport: str) -> None:

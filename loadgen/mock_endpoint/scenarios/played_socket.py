@@ -17,7 +17,7 @@ _READ: Final = 64 * 1024
 _LOOK_AGAIN_S: Final = 0.001
 
 _SIOCOUTQNSD: Final = 0x894B
-"""How many bytes have not left yet (linux/sockios.h)."""
+"""The ioctl for the number of bytes that have not left (linux/sockios.h)."""
 
 _AT_ONCE: Final = struct.pack("ii", 1, 0)
 """`struct linger`: closing sends a RST."""
@@ -70,7 +70,7 @@ class PlayedSocket:
 
 
 def _holds_back(sock: socket.socket) -> bool:
-    """Whether the kernel has bytes that have not left; no, where it does not tell."""
+    """Whether the kernel has bytes that have not left; False where the kernel does not tell."""
     with suppress(OSError):
         return any(fcntl.ioctl(sock, _SIOCOUTQNSD, bytes(4)))
     return False

@@ -117,7 +117,7 @@ def test_a_request_as_a_page(run: Path) -> None:
 
 
 def test_the_phase_of_a_request_is_in_words(run: Path) -> None:
-    """As on the other pages."""
+    """The page of one request spells the phase as other pages do."""
     detail = request_detail(run, "1")
     page = page_of(replace(detail, figures={**detail.figures, "phase": "warmup"}), "run")
     assert "warm-up" in page.lines

@@ -35,7 +35,7 @@ def compared(
 
 
 def no_worse(test: str = "mann_whitney") -> Ruleset:
-    """At most 3 % fewer tok/s."""
+    """A ruleset that accepts at most 3 % fewer tok/s."""
     return Ruleset("r", "1", (), baseline=Baseline(test=test, metrics={"tps": "higher"}))  # type: ignore[arg-type]  # a test
 
 
